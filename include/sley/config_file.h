@@ -132,6 +132,10 @@ struct sley_config_user {
 	uint32_t may;      /* bits of enum sley_config_right                 */
 	uint32_t line;     /* in the file                                    */
 	uint32_t column;
+	/* What members of this user may have: struct sley_domain_terms. */
+	uint32_t domain_share;    /* 0: the entry does not say               */
+	bool has_domain_priority; /* false: the same                         */
+	int32_t domain_priority;
 };
 
 /*
@@ -159,6 +163,7 @@ struct sley_config_daemon {
 	uint32_t domain_mode;   /* of its socket                              */
 	uint32_t domain_cores;  /* how many it has                            */
 	uint64_t domain_age_ms; /* a want of this age counts as more urgent  */
+	uint32_t domain_share_by_user; /* 1: a user has one share            */
 };
 
 /*

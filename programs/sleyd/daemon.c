@@ -119,14 +119,14 @@ static int start_domain(struct daemon *daemon)
 		return 0;
 	err = sley_domain_host_create(
 		&daemon->domain,
-		SLEY_DOMAIN_HOST_OPTIONS(.name = place_domain(config->domain),
-					 .mode = config->domain_mode,
-					 .nr_cores = config->domain_cores,
-					 .age_ns = config->domain_age_ms *
-						   SLEY_MSEC,
-					 .may_join = rights_join,
-					 .report = log_report,
-					 .self = &daemon->rights));
+		SLEY_DOMAIN_HOST_OPTIONS(
+				.name = place_domain(config->domain),
+				.mode = config->domain_mode,
+				.nr_cores = config->domain_cores,
+				.age_ns = config->domain_age_ms * SLEY_MSEC,
+				.may_join = rights_join, .terms = rights_terms,
+				.share_by_user = config->domain_share_by_user,
+				.report = log_report, .self = &daemon->rights));
 	if (err)
 		log_line("the domain '%s' cannot be hosted: %s", config->domain,
 			 err == -EADDRINUSE ? "it has a host; 'sley domain' "

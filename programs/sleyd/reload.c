@@ -102,6 +102,9 @@ void reload_users(struct daemon *daemon)
 		return;
 	}
 	rights_swap(&daemon->rights, &reading.rights);
+	/* Members keep their cores, and get what they may have from now on. */
+	if (daemon->domain)
+		sley_domain_host_refresh(daemon->domain);
 	log_line("hang-up: the users of '%s' count from now on; %u clients "
 		 "have lost rights and are ejected",
 		 daemon->config_path, eject_losers(daemon, &reading.rights));

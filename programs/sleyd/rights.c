@@ -17,10 +17,21 @@
 #include <string.h>
 #include <unistd.h>
 
+enum right_of {
+	RIGHT_OF_USER,   /* whom the entry names                              */
+	RIGHT_OF_MEMBER, /* of the group that it names                        */
+	RIGHT_OF_GROUP,  /* the same: whose first group it is                 */
+	RIGHT_OF_ALL,
+};
+
+/* In the order of the entries. */
 struct right {
-	bool is_group;
+	enum right_of of;
 	uint32_t id;
 	uint32_t may;
+	uint32_t share; /* in a domain; 0: the entry does not say             */
+	bool has_priority;
+	int32_t priority;
 };
 
 /* Over the rights that workers ask for; held for a walk over a list. */
@@ -28,7 +39,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- from names to numbers -------------------------------------------------------- */
 
-static int add(struct rights *rights, bool is_group, uint32_t id, uint32_t may)
+static int add(struct rights *rights, enum right_of of, uint32_t id,
+	       const struct sley_config_user *entry)
 {
 	struct right *list =
 		realloc(rights->list, (rights->nr + 1) * sizeof(*list));
@@ -36,20 +48,28 @@ static int add(struct rights *rights, bool is_group, uint32_t id, uint32_t may)
 	if (!list)
 		return -ENOMEM;
 	rights->list = list;
-	list[rights->nr++] = (struct right){ is_group, id, may };
+	list[rights->nr++] = (struct right){
+		.of = of,
+		.id = id,
+		.may = entry->may,
+		.share = entry->domain_share,
+		.has_priority = entry->has_domain_priority,
+		.priority = entry->domain_priority,
+	};
 	return 0;
 }
 
 static int add_group(struct rights *rights, const struct group *group,
-		     uint32_t may)
+		     const struct sley_config_user *entry)
 {
-	int err = add(rights, true, group->gr_gid, may);
+	int err = add(rights, RIGHT_OF_GROUP, group->gr_gid, entry);
 
 	for (char **name = group->gr_mem; *name && !err; name++) {
 		const struct passwd *member = getpwnam(*name);
 
 		if (member)
-			err = add(rights, false, member->pw_uid, may);
+			err = add(rights, RIGHT_OF_MEMBER, member->pw_uid,
+				  entry);
 	}
 	return err;
 }
@@ -60,13 +80,11 @@ static int add_entry(struct rights *rights, const struct sley_config_user *user,
 	const struct group *group;
 	uint32_t id;
 
-	if (user->everybody) {
-		rights->everybody |= user->may;
-		return 0;
-	}
+	if (user->everybody)
+		return add(rights, RIGHT_OF_ALL, 0, user);
 	if (user->user) {
 		if (user_find(user->user, &id, NULL) == 0)
-			return add(rights, false, id, user->may);
+			return add(rights, RIGHT_OF_USER, id, user);
 		log_line("%s:%u:%u: there is no user '%s' on this machine: "
 			 "correct the name, or use its number",
 			 file, user->line, user->column, user->user);
@@ -74,9 +92,9 @@ static int add_entry(struct rights *rights, const struct sley_config_user *user,
 	}
 	group = group_find(user->group, &id);
 	if (group)
-		return add_group(rights, group, user->may);
+		return add_group(rights, group, user);
 	if (id != UINT32_MAX)
-		return add(rights, true, id, user->may);
+		return add(rights, RIGHT_OF_GROUP, id, user);
 	log_line("%s:%u:%u: there is no group '%s' on this machine: correct "
 		 "the name, or use its number",
 		 file, user->line, user->column, user->group);
@@ -116,19 +134,63 @@ void rights_swap(struct rights *rights, struct rights *next)
 
 /* ---- questions -------------------------------------------------------------------- */
 
+static bool is_for(const struct right *right, uint32_t uid, uint32_t gid)
+{
+	switch (right->of) {
+	case RIGHT_OF_ALL:
+		return true;
+	case RIGHT_OF_GROUP:
+		return right->id == gid;
+	default:
+		return right->id == uid;
+	}
+}
+
+/* Root, and the user of the daemon. */
+static bool may_all(const struct rights *rights, uint32_t uid)
+{
+	return uid == 0 || uid == rights->own_uid;
+}
+
 uint32_t rights_of(const struct rights *rights, uint32_t uid, uint32_t gid)
 {
-	uint32_t may = rights->everybody;
+	uint32_t may = 0;
 
-	if (uid == 0 || uid == rights->own_uid)
+	if (may_all(rights, uid))
 		return RIGHTS_ALL;
+	for (size_t i = 0; i < rights->nr; i++) {
+		if (is_for(&rights->list[i], uid, gid))
+			may |= rights->list[i].may;
+	}
+	return may;
+}
+
+/* An entry for groups or everybody does not limit those who may all. */
+static bool limits(const struct rights *rights, const struct right *right,
+		   const struct sley_domain_peer *peer)
+{
+	return is_for(right, peer->uid, peer->gid) &&
+	       (right->of == RIGHT_OF_USER || !may_all(rights, peer->uid));
+}
+
+static void find_terms(const struct rights *rights,
+		       const struct sley_domain_peer *peer,
+		       struct sley_domain_terms *terms)
+{
+	bool has_priority = false, has_share = false;
+
 	for (size_t i = 0; i < rights->nr; i++) {
 		const struct right *right = &rights->list[i];
 
-		if (right->id == (right->is_group ? gid : uid))
-			may |= right->may;
+		if (!limits(rights, right, peer))
+			continue;
+		if (right->has_priority && !has_priority)
+			terms->most_urgent = right->priority;
+		if (right->share && !has_share)
+			terms->share = right->share;
+		has_priority = has_priority || right->has_priority;
+		has_share = has_share || right->share;
 	}
-	return may;
 }
 
 static uint32_t rights_now(void *self, uint32_t uid, uint32_t gid)
@@ -149,6 +211,14 @@ static uint32_t rights_of_peer(void *self, const struct sley_server_peer *peer)
 bool rights_join(void *self, const struct sley_domain_peer *peer)
 {
 	return rights_now(self, peer->uid, peer->gid) & SLEY_CONFIG_MAY_JOIN;
+}
+
+void rights_terms(void *self, const struct sley_domain_peer *peer,
+		  struct sley_domain_terms *terms)
+{
+	pthread_mutex_lock(&lock);
+	find_terms(self, peer, terms);
+	pthread_mutex_unlock(&lock);
 }
 
 bool rights_connect(void *self, const struct sley_server_peer *peer)

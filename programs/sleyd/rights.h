@@ -9,6 +9,9 @@
  *
  * Root and the user of the daemon may all.  Other users may what the entries say that name
  * them; without an entry, nothing, not even connect.
+ *
+ * Rights of several entries add up.  What a user's work counts for in the domain says the
+ * first entry that names the user and has the key: so an exception stands before the rule.
  */
 #ifndef SLEYD_RIGHTS_H
 #define SLEYD_RIGHTS_H
@@ -27,7 +30,6 @@ struct right; /* of a user or a group */
 struct rights {
 	struct right *list;
 	size_t nr;
-	uint32_t everybody;
 	uint32_t own_uid;
 };
 
@@ -50,6 +52,8 @@ uint32_t rights_of(const struct rights *rights, uint32_t uid, uint32_t gid);
  * as .self.
  */
 bool rights_join(void *self, const struct sley_domain_peer *peer);
+void rights_terms(void *self, const struct sley_domain_peer *peer,
+		  struct sley_domain_terms *terms);
 bool rights_connect(void *self, const struct sley_server_peer *peer);
 bool rights_make(void *self, const struct sley_server_peer *peer,
 		 const char *pool, const char *module);

@@ -201,6 +201,64 @@ class Daemon(Domains):
             self.stop(daemon)
 
 
+    def terms(self):
+        """The daemon is a member like others, of the same user."""
+        return {(str(row["limit"]), row["share"])
+                for row in self.members()}
+
+    def test_the_configuration_says_what_members_may_have(self):
+        def users(terms):
+            self.configure(daemon=f"  domain: {self.domain}\n"
+                                  "  users:\n"
+                                  f"    - user: {os.getuid()}\n"
+                                  f"      may: join\n{terms}"
+                                  "    - everybody: true\n"
+                                  "      may: join\n"
+                                  "      domain_priority: 9\n"
+                                  "      domain_share: 9\n")
+
+        users("      domain_priority: -5\n"
+              "      domain_share: 300\n")
+        daemon = self.start()
+        member = Member(self.domain)
+        self.assertEqual(member.state(), "in")
+        self.assertEqual(self.terms(), {("-5", 300)})
+        # Members that are there have what the file says now, and stay.
+        users("      domain_share: 20\n")
+        daemon.send_signal(signal.SIGHUP)
+        self.wait_until(lambda: self.terms() == {("-", 20)})
+        users("      domain_priority: 0\n")
+        daemon.send_signal(signal.SIGHUP)
+        self.wait_until(lambda: self.terms() == {("0", 100)})
+        member.end()
+        self.stop(daemon)
+
+    def test_the_first_entry_that_names_a_user_decides(self):
+        if os.getuid() != 0:
+            self.skipTest("only root can become another user")
+        self.configure(daemon=f"  domain: {self.domain}\n"
+                              "  domain_mode: 0666\n"
+                              "  users:\n"
+                              f"    - user: {NOBODY}\n"
+                              "      may: join\n"
+                              "      domain_share: 50\n"
+                              "    - everybody: true\n"
+                              "      may: join\n"
+                              "      domain_priority: 3\n"
+                              "      domain_share: 70\n")
+        daemon = self.start()
+        stranger = subprocess.Popen(
+            [GIVEN.member], stdin=subprocess.PIPE, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            user=NOBODY, env={"SLEY_DOMAIN": self.domain})
+        self.assertEqual(stranger.stdout.readline().strip(), "in")
+        terms = {row["uid"]: (str(row["limit"]), row["share"])
+                 for row in self.members()}
+        self.assertEqual(terms, {0: ("-", 100), NOBODY: ("3", 50)})
+        stranger.communicate(timeout=LONG)
+        self.stop(daemon)
+
+
 class Command(Domains):
     def domain_command(self, *words, status=0):
         done = subprocess.run([GIVEN.sley, "domain", *words], check=False,
@@ -216,9 +274,11 @@ class Command(Domains):
         self.assertIn("1 of 64 members", out)
         self.assertRegex(out, r"pid +uid +program +mode +workers +cores")
         self.assertRegex(out, rf"{member.process.pid} +\d+ +\S+ +strict +2 ")
+        self.assertNotIn("limit", out)
         row, = self.members()
         self.assertEqual((row["pid"], row["mode"], row["workers"]),
                          (member.process.pid, "strict", 2))
+        self.assertEqual((row["limit"], row["share"]), ("-", 100))
         out = self.domain_command(self.domain, "--watch", "--rounds", "3",
                                   "--every", "1")
         self.assertEqual(out.count("1 of 64 members"), 3)

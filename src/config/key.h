@@ -12,21 +12,22 @@
 #include "config/tree.h"
 
 enum value_kind {
-	VALUE_NUMBER,  /* .min to .max, or one of .words                     */
-	VALUE_SWITCH,  /* true or false: a bool                              */
-	VALUE_WORD,    /* one of .words                                      */
-	VALUE_TEXT,    /* .min to .max bytes: a const char *                 */
-	VALUE_FOLDER,  /* an absolute path: a const char *                   */
-	VALUE_FOLDERS, /* several, as a list or with colons: the same        */
-	VALUE_CPUS,    /* "0-3,8": a const struct sley_cpus *                */
-	VALUE_RATE,    /* above 0, up to 1: a double                         */
-	VALUE_ID,      /* "200" or "200.0": a const char *                   */
-	VALUE_QUERY,   /* of this machine: a struct sley_query               */
-	VALUE_PARAMS,  /* any map: a const char * of lines                   */
-	VALUE_PATH,    /* an absolute path of up to .max bytes: the same     */
-	VALUE_MODE,    /* "0660": rights of a file, a uint32_t               */
-	VALUE_RIGHTS,  /* some of .words, as a list: their bits, a uint32_t  */
-	VALUE_USERS,   /* entries with rights: a struct users                */
+	VALUE_NUMBER,   /* .min to .max, or one of .words                     */
+	VALUE_SWITCH,   /* true or false: a bool                              */
+	VALUE_WORD,     /* one of .words                                      */
+	VALUE_TEXT,     /* .min to .max bytes: a const char *                 */
+	VALUE_FOLDER,   /* an absolute path: a const char *                   */
+	VALUE_FOLDERS,  /* several, as a list or with colons: the same        */
+	VALUE_CPUS,     /* "0-3,8": a const struct sley_cpus *                */
+	VALUE_RATE,     /* above 0, up to 1: a double                         */
+	VALUE_ID,       /* "200" or "200.0": a const char *                   */
+	VALUE_QUERY,    /* of this machine: a struct sley_query               */
+	VALUE_PARAMS,   /* any map: a const char * of lines                   */
+	VALUE_PATH,     /* an absolute path of up to .max bytes: the same     */
+	VALUE_MODE,     /* "0660": rights of a file, a uint32_t               */
+	VALUE_RIGHTS,   /* some of .words, as a list: their bits, a uint32_t  */
+	VALUE_USERS,    /* entries with rights: a struct users                */
+	VALUE_PRIORITY, /* of tasks: an int32_t                              */
 };
 
 struct word {

@@ -15,6 +15,7 @@
 #include "config/users.h"
 
 #include <sley/domain.h>
+#include <sley/domain_host.h>
 #include <sley/policy.h>
 #include <sley/subprocess.h>
 
@@ -52,6 +53,9 @@ static const struct word strict_words[] = {
 	{ "1", 1 },    { "0", 0 },     { 0 },
 };
 
+static const struct word share_words[] = { { "process", 0 },
+					   { "user", 1 },
+					   { 0 } };
 static const struct word ageing_words[] = { { "never", 0 }, { 0 } };
 static const struct word restart_words[] = { { "never", SLEY_SUBPROCESS_NEVER },
 					     { 0 } };
@@ -220,6 +224,9 @@ static const struct key daemon_keys[] = {
 	  .words = ageing_words,
 	  KEY_FIELD(struct sley_config_daemon, domain_age_ms),
 	  .standard = "never" },
+	{ "domain_share_by", VALUE_WORD, .words = share_words,
+	  KEY_FIELD(struct sley_config_daemon, domain_share_by_user),
+	  .standard = "process" },
 };
 
 static const struct key user[] = {
@@ -231,6 +238,10 @@ static const struct key user[] = {
 	  KEY_FIELD(struct sley_config_user, everybody) },
 	{ "may", VALUE_RIGHTS, .is_needed = true, .words = right_words,
 	  KEY_FIELD(struct sley_config_user, may) },
+	{ "domain_priority", VALUE_PRIORITY,
+	  KEY_FIELD(struct sley_config_user, domain_priority) },
+	{ "domain_share", VALUE_NUMBER, .min = 1, .max = SLEY_DOMAIN_SHARE_MAX,
+	  KEY_FIELD(struct sley_config_user, domain_share) },
 };
 
 static const struct key top[] = {

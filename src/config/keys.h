@@ -20,8 +20,8 @@ struct settings {
 #define NR_RUNTIME_KEYS 25
 #define NR_NETWORKING_KEYS 5
 #define NR_POOL_KEYS 10
-#define NR_DAEMON_KEYS 19
-#define NR_USER_KEYS 4
+#define NR_DAEMON_KEYS 20
+#define NR_USER_KEYS 6
 
 extern const struct key_table keys_top; /* names alone */
 extern const struct key_table keys_runtime;

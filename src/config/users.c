@@ -45,6 +45,26 @@ static void check_others(struct reader *reader, struct place at,
 	}
 }
 
+/* The keys about a domain, of a user who may not join: a right was forgotten. */
+static void check_domain(struct reader *reader,
+			 const struct sley_config_user *user,
+			 const struct found *found)
+{
+	for (size_t i = 0; i < keys_user.nr; i++) {
+		if (!strncmp(keys_user.keys[i].name, "domain_", 7) &&
+		    found_any(&found[i]) && !(user->may & SLEY_CONFIG_MAY_JOIN))
+			(void)reader_mistake(reader, found[i].at,
+					     "'%s' needs the right 'join': add "
+					     "it to 'may', or take the key out",
+					     keys_user.keys[i].name);
+	}
+}
+
+static bool has(const struct found *found, const char *name)
+{
+	return found_any(&found[key_find(&keys_user, name) - keys_user.keys]);
+}
+
 static int read_user(struct reader *reader, const struct node *node,
 		     const struct sley_config_user *first,
 		     struct sley_config_user *user)
@@ -55,9 +75,11 @@ static int read_user(struct reader *reader, const struct node *node,
 
 	user->line = node->at.line;
 	user->column = node->at.column;
+	user->has_domain_priority = has(found, "domain_priority");
 	if (!err && before == reader->nr_mistakes) {
 		check_named(reader, node->at, user);
 		check_others(reader, node->at, first, user);
+		check_domain(reader, user, found);
 	}
 	return err;
 }

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <sley/cpus.h>
 #include <sley/query.h>
+#include <sley/task.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -156,6 +157,27 @@ static int read_number(const struct reading *r)
 		 (unsigned long long)r->key->max,
 		 has_zero_in_front(r->node) ? ", without a 0 in front" : "",
 		 *words ? ", or " : "", words);
+	return mistake(r, wanted);
+}
+
+static int read_priority(const struct reading *r)
+{
+	const char *at = r->node->kind == NODE_TEXT ? r->node->text : "";
+	bool is_negative = *at == '-';
+	uint64_t number;
+	int32_t priority;
+	char wanted[64];
+
+	at += is_negative;
+	if (take_number(&at, &number) && !*at &&
+	    number <= (uint64_t)(is_negative ? -SLEY_PRIORITY_MIN
+					     : SLEY_PRIORITY_MAX)) {
+		priority = is_negative ? -(int32_t)number : (int32_t)number;
+		return store(r, &priority);
+	}
+	snprintf(wanted, sizeof(wanted),
+		 "a priority from %d, the most urgent, to %d",
+		 SLEY_PRIORITY_MIN, SLEY_PRIORITY_MAX);
 	return mistake(r, wanted);
 }
 
@@ -471,7 +493,7 @@ static int (*const readers[])(const struct reading *r) = {
 	[VALUE_ID] = read_id,         [VALUE_QUERY] = read_query,
 	[VALUE_PARAMS] = read_params, [VALUE_PATH] = read_path,
 	[VALUE_MODE] = read_mode,     [VALUE_RIGHTS] = read_rights,
-	[VALUE_USERS] = read_users,
+	[VALUE_USERS] = read_users,   [VALUE_PRIORITY] = read_priority,
 };
 
 int key_read(struct reader *reader, const struct key *key,

@@ -17,13 +17,45 @@ TEST(c51_a_daemon_hosts_the_domain_of_the_file)
 						   "  domain: main\n"
 						   "  domain_mode: 0660\n"
 						   "  domain_cores: 256\n"
-						   "  domain_age_ms: 20\n");
+						   "  domain_age_ms: 20\n"
+						   "  domain_share_by: user\n");
 	const struct sley_config_daemon *daemon = sley_config_file_daemon(file);
 
 	CHECK_STR(daemon->domain, "main");
 	CHECK_EQ(daemon->domain_mode, 0660);
 	CHECK_EQ(daemon->domain_cores, 256);
 	CHECK_EQ(daemon->domain_age_ms, 20);
+	CHECK_EQ(daemon->domain_share_by_user, 1);
+	sley_config_file_free(file);
+}
+
+TEST(c51_an_entry_of_users_says_what_members_may_have)
+{
+	struct sley_config_file *file =
+		parse_good("daemon:\n"
+			   "  users:\n"
+			   "    - user: anna\n"
+			   "      may: [ look, join ]\n"
+			   "      domain_priority: -32\n"
+			   "      domain_share: 10000\n"
+			   "    - group: staff\n"
+			   "      may: join\n"
+			   "      domain_priority: 0\n"
+			   "    - everybody: true\n"
+			   "      may: join\n"
+			   "      domain_share: 1\n");
+	const struct sley_config_user *users =
+		sley_config_file_daemon(file)->users;
+
+	CHECK(users[0].has_domain_priority);
+	CHECK_EQ(users[0].domain_priority, -32);
+	CHECK_EQ(users[0].domain_share, 10000);
+	CHECK(users[1].has_domain_priority);
+	CHECK_EQ(users[1].domain_priority, 0);
+	CHECK_EQ(users[1].domain_share, 0);
+	CHECK(!users[2].has_domain_priority);
+	CHECK_EQ(users[2].domain_share, 1);
+	CHECK_EQ(sley_config_file_daemon(file)->domain_share_by_user, 0);
 	sley_config_file_free(file);
 }
 
@@ -164,6 +196,36 @@ TEST(c51_mistakes_about_a_daemon_have_their_line_and_reason)
 		{ DAEMON("seccomp: maybe"),
 		  "t:2:12: 'seccomp' wants true, false, on or off, and this "
 		  "is 'maybe'\n" },
+		{ DAEMON("domain_share_by: group"),
+		  "t:2:20: 'domain_share_by' wants process or user, and this "
+		  "is 'group'\n" },
+		{ USERS("{ user: a, may: join, domain_priority: 32 }"),
+		  "t:3:46: 'domain_priority' wants a priority from -32, the "
+		  "most urgent, to 31, and this is '32'\n" },
+		{ USERS("{ user: a, may: join, domain_priority: -33 }"),
+		  "t:3:46: 'domain_priority' wants a priority from -32, the "
+		  "most urgent, to 31, and this is '-33'\n" },
+		{ USERS("{ user: a, may: join, domain_priority: --1 }"),
+		  "t:3:46: 'domain_priority' wants a priority from -32, the "
+		  "most urgent, to 31, and this is '--1'\n" },
+		{ USERS("{ user: a, may: join, domain_priority: '-' }"),
+		  "t:3:46: 'domain_priority' wants a priority from -32, the "
+		  "most urgent, to 31, and this is '-'\n" },
+		{ USERS("{ user: a, may: join, domain_priority: 5x }"),
+		  "t:3:46: 'domain_priority' wants a priority from -32, the "
+		  "most urgent, to 31, and this is '5x'\n" },
+		{ USERS("{ user: a, may: join, domain_share: 0 }"),
+		  "t:3:43: 'domain_share' wants a number from 1 to 10000, and "
+		  "this is '0'\n" },
+		{ USERS("{ user: a, may: join, domain_share: 10001 }"),
+		  "t:3:43: 'domain_share' wants a number from 1 to 10000, and "
+		  "this is '10001'\n" },
+		{ USERS("{ user: a, may: look, domain_share: 5 }"),
+		  "t:3:43: 'domain_share' needs the right 'join': add it to "
+		  "'may', or take the key out\n" },
+		{ USERS("{ everybody: on, may: submit, domain_priority: 0 }"),
+		  "t:3:54: 'domain_priority' needs the right 'join': add it "
+		  "to 'may', or take the key out\n" },
 		{ DAEMON("users: ada"),
 		  "t:2:10: 'users' wants a list of 1 to 1000 entries, as '- "
 		  "user: NAME' with 'may: [ submit ]' below it\n" },
