@@ -67,7 +67,7 @@ static void hear(struct sley_domain_host *host, uint32_t tag)
 
 static void hear_news(struct sley_domain_host *host)
 {
-	/* First: what is signalled from now on leads to another look. */
+	/* First, so that no later signal is lost. */
 	os_eventfd_clear(host->news);
 	host_refresh(host);
 }

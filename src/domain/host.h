@@ -130,7 +130,7 @@ static inline struct sley_domain_peer host_peer(const struct os_peer *peer)
 struct ledger_terms host_terms(struct sley_domain_host *host,
 			       struct guest *member);
 
-/* The same for all members, who get it at once. */
+/* The same for all members.  The next tick goes by the answers. */
 void host_refresh(struct sley_domain_host *host);
 
 /* ---- the cores: host_tick.c ------------------------------------------------------------- */

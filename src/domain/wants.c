@@ -43,14 +43,14 @@ static bool is_open(const struct wants *wants, uint32_t peer, uint64_t want,
 	       nr_served(wants, peer, want) < want_nr(want);
 }
 
-/* The level for which @peer, whose @want is open, wants a core. */
+/* The level that the open @want of @peer counts for. */
 static uint32_t level_of(const struct wants *wants, uint32_t peer,
 			 uint64_t want)
 {
 	return domain_counted(wants->view, peer, want_level(want));
 }
 
-/* What this member would run counts no more than the host lets it, either. */
+/* The level that a task of @level in this member counts for. */
 static uint32_t own_level(const struct wants *wants, uint32_t level)
 {
 	return domain_counted(wants->view, wants->view->self, level);
