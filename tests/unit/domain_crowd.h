@@ -118,4 +118,30 @@ static inline uint32_t crowd_obey(uint32_t member)
 	return nr;
 }
 
+/* For @nr members that always want more; .used: core-ticks of each. */
+static inline void crowd_compete(uint32_t nr, uint32_t ticks, uint64_t *used)
+{
+	for (uint32_t tick = 0; tick < ticks; tick++) {
+		CHECK_EQ(crowd_tick(), 0);
+		for (uint32_t i = 0; i < nr; i++)
+			(void)crowd_obey(i);
+		for (uint32_t i = 0; i < nr; i++) {
+			uint32_t busy;
+
+			(void)crowd_take(i);
+			busy = nr_of_kind(i, CORE_BUSY);
+			used[i] += busy;
+			crowd_run(i, busy ? 32 : MEMBER_RUNS_NOTHING);
+			crowd_want(i, crowd.nr_cores - busy, 32);
+		}
+	}
+}
+
+static inline void crowd_check_share(uint64_t used, uint64_t of, uint32_t part,
+				     uint32_t parts)
+{
+	CHECK_GE(used * parts * 10, of * part * 9);
+	CHECK_GE(of * part * 11, used * parts * 10);
+}
+
 #endif

@@ -182,32 +182,6 @@ TEST(a_holder_that_does_not_yield_is_named)
 
 /* ---- rule 3 ------------------------------------------------------------------------------ */
 
-/* For @nr members that always want more; .used: core-ticks of each. */
-static void compete(uint32_t nr, uint32_t ticks, uint64_t *used)
-{
-	for (uint32_t tick = 0; tick < ticks; tick++) {
-		CHECK_EQ(crowd_tick(), 0);
-		for (uint32_t i = 0; i < nr; i++)
-			(void)crowd_obey(i);
-		for (uint32_t i = 0; i < nr; i++) {
-			uint32_t busy;
-
-			(void)crowd_take(i);
-			busy = nr_of_kind(i, CORE_BUSY);
-			used[i] += busy;
-			crowd_run(i, busy ? 32 : MEMBER_RUNS_NOTHING);
-			crowd_want(i, crowd.nr_cores - busy, 32);
-		}
-	}
-}
-
-static void check_share(uint64_t used, uint64_t of, uint32_t part,
-			uint32_t parts)
-{
-	CHECK_GE(used * parts * 10, of * part * 9);
-	CHECK_GE(of * part * 11, used * parts * 10);
-}
-
 static void equals_share(uint32_t nr_cores, uint32_t nr)
 {
 	uint64_t used[DOMAIN_MEMBERS_MAX] = { 0 };
@@ -220,9 +194,9 @@ static void equals_share(uint32_t nr_cores, uint32_t nr)
 		(void)crowd_take(i);
 		crowd_run(i, i ? MEMBER_RUNS_NOTHING : 32);
 	}
-	compete(nr, ticks, used);
+	crowd_compete(nr, ticks, used);
 	for (uint32_t i = 0; i < nr; i++)
-		check_share(used[i], (uint64_t)ticks * nr_cores, 1, nr);
+		crowd_check_share(used[i], (uint64_t)ticks * nr_cores, 1, nr);
 }
 
 TEST(equals_share_the_cores_evenly)
@@ -244,10 +218,10 @@ TEST(even_shares_cost_no_hand_over)
 	uint64_t used[DOMAIN_MEMBERS_MAX] = { 0 }, before;
 
 	crowd_of_two(4, 32, &options);
-	compete(2, 50, used);
+	crowd_compete(2, 50, used);
 	before = wants_nr_given(&crowd.wants[0]) +
 		 wants_nr_given(&crowd.wants[1]);
-	compete(2, 200, used);
+	crowd_compete(2, 200, used);
 	CHECK_EQ(wants_nr_given(&crowd.wants[0]) +
 			 wants_nr_given(&crowd.wants[1]),
 		 before);
@@ -258,7 +232,7 @@ TEST(a_quantum_is_the_shortest_turn)
 	uint64_t used[DOMAIN_MEMBERS_MAX] = { 0 };
 
 	crowd_of_two(1, 32, &options);
-	compete(2, 10 * options.quantum_ticks, used);
+	crowd_compete(2, 10 * options.quantum_ticks, used);
 	CHECK_GE(10, wants_nr_given(&crowd.wants[0]) +
 			     wants_nr_given(&crowd.wants[1]));
 	CHECK_GE(wants_nr_given(&crowd.wants[0]), 3);
@@ -284,96 +258,6 @@ TEST(a_wish_that_was_obeyed_between_two_ticks_is_made_anew)
 	CHECK_EQ(crowd_tick(), 0);
 	CHECK_EQ(wish_member(host_wish(&crowd.host, 0)), 1);
 	CHECK(host_wish(&crowd.host, 0) != obeyed);
-}
-
-TEST(weights_divide_the_cores)
-{
-	const struct ledger_terms heavy = { .weight = 3 * LEDGER_WEIGHT };
-	uint64_t used[DOMAIN_MEMBERS_MAX] = { 0 };
-
-	crowd_begin(2, &options);
-	crowd_admit(0, &heavy);
-	CHECK_EQ(crowd_tick(), 0);
-	(void)crowd_take(0);
-	crowd_run(0, 32);
-	crowd_admit(1, &usual);
-	compete(2, 4000, used);
-	check_share(used[0], 8000, 3, 4);
-	check_share(used[1], 8000, 1, 4);
-}
-
-TEST(members_of_one_user_have_the_weight_of_one)
-{
-	struct ledger_options by_user = options;
-	uint64_t used[DOMAIN_MEMBERS_MAX] = { 0 };
-
-	by_user.by_user = true;
-	crowd_begin(4, &by_user);
-	for (uint32_t i = 0; i < 4; i++) {
-		struct ledger_terms terms = { .weight = LEDGER_WEIGHT,
-					      .user = i ? 7 : 8 };
-
-		crowd_admit(i, &terms);
-		CHECK_EQ(crowd_tick(), 0);
-		(void)crowd_take(i);
-		crowd_run(i, i ? MEMBER_RUNS_NOTHING : 32);
-	}
-	compete(4, 4000, used);
-	check_share(used[0], 16000, 1, 2);
-}
-
-/* Of three members of user 7 one alone has work, beside a member of user 8. */
-TEST(a_member_that_has_no_work_takes_nothing_of_its_user)
-{
-	struct ledger_options by_user = options;
-	uint64_t used[DOMAIN_MEMBERS_MAX] = { 0 };
-
-	by_user.by_user = true;
-	crowd_begin(4, &by_user);
-	for (uint32_t i = 0; i < 4; i++) {
-		struct ledger_terms terms = { .weight = LEDGER_WEIGHT,
-					      .user = i ? 7 : 8 };
-
-		crowd_admit(i, &terms);
-		CHECK_EQ(crowd_tick(), 0);
-		(void)crowd_take(i);
-		crowd_run(i, i ? MEMBER_RUNS_NOTHING : 32);
-	}
-	compete(2, 4000, used);
-	check_share(used[0], 16000, 1, 2);
-}
-
-TEST(the_smallest_weight_is_divided_among_the_members_of_a_user)
-{
-	struct ledger_options by_user = options;
-	uint64_t used[DOMAIN_MEMBERS_MAX] = { 0 };
-
-	by_user.by_user = true;
-	crowd_begin(4, &by_user);
-	for (uint32_t i = 0; i < 4; i++) {
-		struct ledger_terms terms = { .weight = 1, .user = i ? 7 : 8 };
-
-		crowd_admit(i, &terms);
-		CHECK_EQ(crowd_tick(), 0);
-		(void)crowd_take(i);
-		crowd_run(i, i ? MEMBER_RUNS_NOTHING : 32);
-	}
-	compete(4, 4000, used);
-	check_share(used[0], 16000, 1, 2);
-}
-
-TEST(a_weight_that_changes_divides_what_comes)
-{
-	const struct ledger_terms heavy = { .weight = 3 * LEDGER_WEIGHT };
-	uint64_t used[DOMAIN_MEMBERS_MAX] = { 0 };
-
-	crowd_of_two(2, 32, &options);
-	compete(2, 1000, used);
-	check_share(used[0], 2000, 1, 2);
-	memset(used, 0, sizeof(used));
-	broker_set_terms(&crowd.broker, 0, &heavy);
-	compete(2, 4000, used);
-	check_share(used[0], 8000, 3, 4);
 }
 
 /* ---- options ----------------------------------------------------------------------------- */

@@ -167,35 +167,26 @@ TEST(c51_pools_may_be_isolated)
 #define DAEMON(line) "daemon:\n  " line "\n"
 #define USERS(entry) "daemon:\n  users:\n    - " entry "\n"
 
-TEST(c51_mistakes_about_a_daemon_have_their_line_and_reason)
+struct refused {
+	const char *text, *said;
+};
+
+static void check_refused(const struct refused *mistakes, size_t nr)
 {
-	static const struct {
-		const char *text, *said;
-	} mistakes[] = {
-		{ DAEMON("sockets: /x"),
-		  "t:2:3: there is no key 'sockets' in 'daemon'; did you mean "
-		  "'socket'?\n" },
-		{ DAEMON("socket: x.sock"),
-		  "t:2:11: 'socket' wants an absolute path of 107 bytes at "
-		  "most, and this is 'x.sock'\n" },
-		{ DAEMON("mode: 0999"),
-		  "t:2:9: 'mode' wants rights of a file as 0660, with 6 for "
-		  "the user, and this is '0999'\n" },
-		{ DAEMON("mode: 60"),
-		  "t:2:9: 'mode' wants rights of a file as 0660, with 6 for "
-		  "the user, and this is '60'\n" },
-		{ DAEMON("mode: 04755"),
-		  "t:2:9: 'mode' wants rights of a file as 0660, with 6 for "
-		  "the user, and this is '04755'\n" },
-		{ DAEMON("mode: 0066"),
-		  "t:2:9: 'mode' wants rights of a file as 0660, with 6 for "
-		  "the user, and this is '0066'\n" },
-		{ DAEMON("max_clients: 0"),
-		  "t:2:16: 'max_clients' wants a number from 1 to 65536, and "
-		  "this is '0'\n" },
-		{ DAEMON("seccomp: maybe"),
-		  "t:2:12: 'seccomp' wants true, false, on or off, and this "
-		  "is 'maybe'\n" },
+	for (size_t i = 0; i < nr; i++) {
+		struct sley_config_file *file = NULL;
+		struct said said;
+		int err = parse(&file, mistakes[i].text, &said);
+
+		CHECK_STR(said.text, mistakes[i].said);
+		CHECK_EQ(err, -EINVAL);
+		CHECK(file == NULL);
+	}
+}
+
+TEST(c51_mistakes_about_members_of_a_domain_have_their_line_and_reason)
+{
+	static const struct refused mistakes[] = {
 		{ DAEMON("domain_share_by: group"),
 		  "t:2:20: 'domain_share_by' wants process or user, and this "
 		  "is 'group'\n" },
@@ -226,6 +217,38 @@ TEST(c51_mistakes_about_a_daemon_have_their_line_and_reason)
 		{ USERS("{ everybody: on, may: submit, domain_priority: 0 }"),
 		  "t:3:54: 'domain_priority' needs the right 'join': add it "
 		  "to 'may', or take the key out\n" },
+	};
+
+	check_refused(mistakes, ARRAY_SIZE(mistakes));
+}
+
+TEST(c51_mistakes_about_a_daemon_have_their_line_and_reason)
+{
+	static const struct refused mistakes[] = {
+		{ DAEMON("sockets: /x"),
+		  "t:2:3: there is no key 'sockets' in 'daemon'; did you mean "
+		  "'socket'?\n" },
+		{ DAEMON("socket: x.sock"),
+		  "t:2:11: 'socket' wants an absolute path of 107 bytes at "
+		  "most, and this is 'x.sock'\n" },
+		{ DAEMON("mode: 0999"),
+		  "t:2:9: 'mode' wants rights of a file as 0660, with 6 for "
+		  "the user, and this is '0999'\n" },
+		{ DAEMON("mode: 60"),
+		  "t:2:9: 'mode' wants rights of a file as 0660, with 6 for "
+		  "the user, and this is '60'\n" },
+		{ DAEMON("mode: 04755"),
+		  "t:2:9: 'mode' wants rights of a file as 0660, with 6 for "
+		  "the user, and this is '04755'\n" },
+		{ DAEMON("mode: 0066"),
+		  "t:2:9: 'mode' wants rights of a file as 0660, with 6 for "
+		  "the user, and this is '0066'\n" },
+		{ DAEMON("max_clients: 0"),
+		  "t:2:16: 'max_clients' wants a number from 1 to 65536, and "
+		  "this is '0'\n" },
+		{ DAEMON("seccomp: maybe"),
+		  "t:2:12: 'seccomp' wants true, false, on or off, and this "
+		  "is 'maybe'\n" },
 		{ DAEMON("users: ada"),
 		  "t:2:10: 'users' wants a list of 1 to 1000 entries, as '- "
 		  "user: NAME' with 'may: [ submit ]' below it\n" },
@@ -257,13 +280,5 @@ TEST(c51_mistakes_about_a_daemon_have_their_line_and_reason)
 		  "'daemon': indent it below that\n" },
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(mistakes); i++) {
-		struct sley_config_file *file = NULL;
-		struct said said;
-		int err = parse(&file, mistakes[i].text, &said);
-
-		CHECK_STR(said.text, mistakes[i].said);
-		CHECK_EQ(err, -EINVAL);
-		CHECK(file == NULL);
-	}
+	check_refused(mistakes, ARRAY_SIZE(mistakes));
 }
