@@ -348,11 +348,15 @@ TEST(ru8_a_flood_above_its_limit_gives_its_core_to_work_above_the_limit)
 /* All keep all of their workers busy for so many ticks of the host. */
 static void share(uint64_t nr_ticks)
 {
+	uint64_t nr;
+
 	domain.nr_cores = domain.nr_workers = 4;
 	begin(false);
 	for (uint32_t i = 0; i < domain.nr; i++)
 		flood_begin(i, 0, 16);
-	CHECK_EVENTUALLY(load_acquire(&domain.nr_ticks) > nr_ticks);
+	/* On a busy machine a tick may be late. */
+	while ((nr = load_acquire(&domain.nr_ticks)) < nr_ticks)
+		CHECK_EVENTUALLY(load_acquire(&domain.nr_ticks) > nr);
 	for (uint32_t i = 0; i < domain.nr; i++)
 		flood_end(i);
 	end();
@@ -372,7 +376,7 @@ static void check_share(uint64_t core_ticks, uint64_t hundredths)
 TEST(ru8_members_share_cores_by_their_weights)
 {
 	domain.terms[1].weight = 3 * LEDGER_WEIGHT;
-	share(500);
+	share(250);
 	check_share(domain.core_ticks[0], 25);
 	check_share(domain.core_ticks[1], 75);
 }
@@ -382,7 +386,7 @@ TEST(ru8_two_members_of_a_user_get_no_more_than_one_of_another)
 	domain.nr = 3;
 	domain.by_user = true;
 	domain.terms[1].user = domain.terms[2].user = 7;
-	share(500);
+	share(250);
 	check_share(domain.core_ticks[0], 50);
 	check_share(domain.core_ticks[1] + domain.core_ticks[2], 50);
 }
