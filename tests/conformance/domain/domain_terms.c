@@ -189,6 +189,17 @@ static void flood_begin(struct flood *flood, const char *path, uint32_t strict)
 	CHECK_EVENTUALLY(info_of(flood->rt).waits || atomic_load(&flood->nr));
 }
 
+/* So many tasks have run in both; each look at them may be late on a busy machine. */
+static void wait_for_both(const struct flood *a, const struct flood *b,
+			  unsigned int nr_tasks)
+{
+	unsigned int nr;
+
+	while ((nr = atomic_load(&a->nr) + atomic_load(&b->nr)) < nr_tasks)
+		CHECK_EVENTUALLY(atomic_load(&a->nr) + atomic_load(&b->nr) >
+				 nr);
+}
+
 /*
  * A member whose limit is 5 floods the most urgent priority, beside one with work of
  * priority 4.  On a busy machine the host may take the one for stopped, and give its core to
@@ -212,11 +223,10 @@ static void flood_beside_ordinary_work(uint32_t strict)
 		.nr_cores = 1, .terms = say_in_turn, .self = &say });
 	flood_begin(&usual, path, strict);
 	flood_begin(&humble, path, strict);
-	CHECK_EVENTUALLY(atomic_load(&usual.nr) + atomic_load(&humble.nr) >
-			 200000);
+	wait_for_both(&usual, &humble, (unsigned int)test_scale(200000));
 	CHECK_GT(atomic_load(&usual.nr), atomic_load(&humble.nr));
 	atomic_store(&usual.ends, true);
-	CHECK_EVENTUALLY(atomic_load(&humble.nr) > 10000);
+	CHECK_EVENTUALLY(atomic_load(&humble.nr) > 1000);
 	atomic_store(&humble.ends, true);
 	CHECK_EQ(sley_destroy(usual.rt), 0);
 	CHECK_EQ(sley_destroy(humble.rt), 0);
