@@ -149,7 +149,7 @@ int os_epoll_wait(int watch, uint32_t *tags, int max, uint64_t deadline_ns)
 }
 
 /* As exact as a futex: epoll_wait() would round up to a millisecond. */
-static int poll_two(struct pollfd *fds, uint64_t deadline_ns)
+static int poll_some(struct pollfd *fds, nfds_t nr_fds, uint64_t deadline_ns)
 {
 	uint64_t now = deadline_ns == UINT64_MAX ? 0 : os_now();
 	uint64_t ns = deadline_ns > now ? deadline_ns - now : 0;
@@ -163,7 +163,7 @@ static int poll_two(struct pollfd *fds, uint64_t deadline_ns)
 		timeout = (struct timespec){ 0 };
 	else
 		endless = deadline_ns == UINT64_MAX;
-	nr = ppoll(fds, 2, endless ? NULL : &timeout, NULL);
+	nr = ppoll(fds, nr_fds, endless ? NULL : &timeout, NULL);
 	if (nr < 0 && errno != EINTR)
 		sley_fatal("ppoll failed: %s", strerror(errno));
 	errno = saved_errno;
@@ -175,10 +175,24 @@ unsigned int os_poll_two(int first, int second, uint64_t deadline_ns)
 	struct pollfd fds[] = { { .fd = first, .events = POLLIN },
 				{ .fd = second, .events = POLLIN } };
 
-	if (poll_two(fds, deadline_ns) <= 0)
+	if (poll_some(fds, 2, deadline_ns) <= 0)
 		return 0;
 	return (fds[0].revents ? OS_POLL_FIRST : 0) |
 	       (fds[1].revents ? OS_POLL_SECOND : 0);
+}
+
+unsigned int os_poll_three(int first, int second, int third,
+			   uint64_t deadline_ns)
+{
+	struct pollfd fds[] = { { .fd = first, .events = POLLIN },
+				{ .fd = second, .events = POLLIN },
+				{ .fd = third, .events = POLLIN } };
+
+	if (poll_some(fds, 3, deadline_ns) <= 0)
+		return 0;
+	return (fds[0].revents ? OS_POLL_FIRST : 0) |
+	       (fds[1].revents ? OS_POLL_SECOND : 0) |
+	       (fds[2].revents ? OS_POLL_THIRD : 0);
 }
 
 void os_poll_many(struct pollfd *fds, uint32_t nr)
@@ -198,5 +212,5 @@ bool os_fd_wait(int fd, short events, int second, uint64_t deadline_ns)
 	struct pollfd fds[] = { { .fd = fd, .events = events },
 				{ .fd = second, .events = POLLIN } };
 
-	return poll_two(fds, deadline_ns) > 0 && fds[0].revents;
+	return poll_some(fds, 2, deadline_ns) > 0 && fds[0].revents;
 }

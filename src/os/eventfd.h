@@ -49,7 +49,7 @@ must_check int os_epoll_add_edge(int watch, int fd, uint32_t tag);
 void os_epoll_remove(int watch, int fd);
 
 /*
- * Sleeps until one of two descriptors can be read, or until @deadline_ns of os_now():
+ * Sleeps until one of the descriptors can be read, or until @deadline_ns of os_now():
  * the bits of the descriptors that can be read; perhaps none (a signal).  An epoll can
  * be read if there is something to wait for.
  */
@@ -57,6 +57,9 @@ void os_epoll_remove(int watch, int fd);
 #define OS_POLL_SECOND 2u
 must_check unsigned int os_poll_two(int first, int second,
 				    uint64_t deadline_ns);
+#define OS_POLL_THIRD 4u
+must_check unsigned int os_poll_three(int first, int second, int third,
+				      uint64_t deadline_ns);
 
 /*
  * The same until one of @events (POLLIN, POLLOUT) holds for @fd, or @second can be
