@@ -163,8 +163,8 @@ static int map_over(void *at, size_t size, int flags, int fd)
 {
 	int saved_errno = errno, err = 0;
 
-	if (fault_errno("mmap", ENOMEM) ||
-	    syscall(SYS_mmap, at, size, PROT_READ, flags | MAP_FIXED, fd,
+	/* fault: of a page that comes; where one goes, nobody is told if it stays. */
+	if (syscall(SYS_mmap, at, size, PROT_READ, flags | MAP_FIXED, fd,
 		    BEGIN_OF_FILE) == -1)
 		err = -ENOMEM;
 	errno = saved_errno;
@@ -173,7 +173,8 @@ static int map_over(void *at, size_t size, int flags, int fd)
 
 int os_shared_memory_map_over(int fd, size_t size, void *at)
 {
-	return map_over(at, size, MAP_SHARED, fd);
+	return -fault_error("mmap", ENOMEM)
+		       ?: map_over(at, size, MAP_SHARED, fd);
 }
 
 int os_shared_memory_blank_over(void *at, size_t size)
