@@ -46,11 +46,16 @@ static void count(uint64_t *counter)
 	(void)add_relaxed(counter, 1);
 }
 
-int doorbell_init(struct doorbell *bell)
+void doorbell_init(struct doorbell *bell)
 {
-	*bell = (struct doorbell){ .epoll = os_epoll_create() };
+	*bell = (struct doorbell){ .epoll = -1 };
 	for (uint32_t i = 0; i < DOMAIN_MEMBERS_MAX; i++)
 		bell->line[i].fd = -1;
+}
+
+int doorbell_open(struct doorbell *bell)
+{
+	bell->epoll = os_epoll_create();
 	return bell->epoll < 0 ? bell->epoll : 0;
 }
 
@@ -69,28 +74,20 @@ static void close_line(struct doorbell *bell, struct doorbell_line *line)
 	line->fd = -1;
 }
 
-void doorbell_fini(struct doorbell *bell)
-{
-	for (uint32_t i = 0; i < DOMAIN_MEMBERS_MAX; i++)
-		close_line(bell, &bell->line[i]);
-	os_close(bell->epoll);
-}
-
 static int open_line(struct doorbell *bell, uint32_t index, uint64_t generation,
 		     int fd)
 {
 	struct doorbell_line *line = &bell->line[index];
-	int err;
+	int err = 0;
 
-	if (line->fd >= 0)
+	if (line->generation)
 		return -EEXIST;
-	err = os_epoll_add(bell->epoll, fd, index);
-	if (err)
-		return err;
-	line->fd = fd;
+	if (fd >= 0)
+		err = os_epoll_add(bell->epoll, fd, index);
+	line->fd = err ? -1 : fd;
 	line->generation = generation;
 	line->nr_forged = 0;
-	return 0;
+	return err;
 }
 
 int doorbell_add(struct doorbell *bell, uint32_t index, uint64_t generation,
@@ -98,25 +95,12 @@ int doorbell_add(struct doorbell *bell, uint32_t index, uint64_t generation,
 {
 	int err;
 
-	if (index >= DOMAIN_MEMBERS_MAX)
+	if (index >= DOMAIN_MEMBERS_MAX || !generation)
 		return -EINVAL;
 	spin_lock(&bell->line[index].lock);
 	err = open_line(bell, index, generation, fd);
 	spin_unlock(&bell->line[index].lock);
 	return err;
-}
-
-void doorbell_remove(struct doorbell *bell, uint32_t index, uint64_t generation)
-{
-	struct doorbell_line *line;
-
-	if (index >= DOMAIN_MEMBERS_MAX)
-		return;
-	line = &bell->line[index];
-	spin_lock(&line->lock);
-	if (line->generation == generation)
-		close_line(bell, line);
-	spin_unlock(&line->lock);
 }
 
 /* ---- hearing ----------------------------------------------------------------------- */
@@ -154,13 +138,15 @@ static bool take_packet(struct doorbell *bell, struct doorbell_line *line,
 	return false;
 }
 
-static void wake(struct doorbell *bell, uint64_t id)
+static int wake(struct doorbell *bell, uint64_t id)
 {
 	struct slot *slot = slot_lock_waker(id);
 
-	count(slot ? &bell->counts.woken : &bell->counts.stale);
 	if (slot)
 		(void)slot_wake(slot);
+	/* Behind the wake: a reader that sees the count finds the task ready. */
+	count(slot ? &bell->counts.woken : &bell->counts.stale);
+	return slot ? 0 : -ESRCH;
 }
 
 /*
@@ -183,7 +169,7 @@ static bool hear_line(struct doorbell *bell, struct doorbell_line *line)
 	more = more && line->fd >= 0;
 	spin_unlock(&line->lock);
 	for (uint32_t i = 0; i < nr; i++)
-		wake(bell, ids[i]);
+		(void)wake(bell, ids[i]);
 	return more;
 }
 
@@ -198,18 +184,77 @@ bool doorbell_hear(struct doorbell *bell)
 	return more;
 }
 
+/* ---- the end of lines --------------------------------------------------------------- */
+
+/* Whatever the generation of the member, if @generation is 0. */
+static bool shut_down(struct doorbell_line *line, uint64_t generation)
+{
+	bool is_it;
+
+	spin_lock(&line->lock);
+	is_it = line->generation &&
+		(!generation || line->generation == generation);
+	if (is_it && line->fd >= 0)
+		os_seqpacket_end(line->fd);
+	spin_unlock(&line->lock);
+	return is_it;
+}
+
+static void end_line(struct doorbell *bell, struct doorbell_line *line,
+		     uint64_t generation)
+{
+	if (!shut_down(line, generation))
+		return;
+	while (hear_line(bell, line))
+		;
+	spin_lock(&line->lock);
+	close_line(bell, line);
+	line->generation = 0;
+	spin_unlock(&line->lock);
+}
+
+void doorbell_remove(struct doorbell *bell, uint32_t index, uint64_t generation)
+{
+	if (index < DOMAIN_MEMBERS_MAX && generation)
+		end_line(bell, &bell->line[index], generation);
+}
+
+void doorbell_remove_all(struct doorbell *bell)
+{
+	for (uint32_t i = 0; i < DOMAIN_MEMBERS_MAX; i++)
+		end_line(bell, &bell->line[i], 0);
+}
+
+void doorbell_close(struct doorbell *bell)
+{
+	doorbell_remove_all(bell);
+	os_close(bell->epoll);
+	bell->epoll = -1;
+}
+
 /* ---- ringing ------------------------------------------------------------------------ */
+
+int doorbell_ring_own(struct doorbell *bell, const struct doorbell_waker *waker)
+{
+	count(&bell->counts.rung);
+	if (token_of(waker->id) == waker->token)
+		return wake(bell, waker->id);
+	count(&bell->counts.forged);
+	return -ESRCH;
+}
 
 static int send_on(struct doorbell_line *line, uint64_t generation,
 		   const struct packet *packet)
 {
-	if (line->fd < 0 || line->generation != generation)
+	if (!generation || line->generation != generation)
 		return -ESRCH;
+	if (line->fd < 0)
+		return -ENOLINK;
 	switch (os_seqpacket_try_send(line->fd, packet, sizeof(*packet))) {
 	case 0:
 		return 0;
 	case -EPIPE:
-		return -ESRCH;
+		return -ENOLINK;
 	default: /* full, or no memory now */
 		return -EAGAIN;
 	}
@@ -226,7 +271,7 @@ int doorbell_ring(struct doorbell *bell, uint32_t index, uint64_t generation,
 	spin_lock(&bell->line[index].lock);
 	err = send_on(&bell->line[index], generation, &packet);
 	spin_unlock(&bell->line[index].lock);
-	if (err != -ESRCH)
+	if (!err || err == -EAGAIN)
 		count(err ? &bell->counts.full : &bell->counts.rung);
 	return err;
 }

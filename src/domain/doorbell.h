@@ -32,6 +32,10 @@
  *
  * The kernel's queue is all the protocol there is: no word is shared, and a ringer that is
  * killed has sent a packet or none.  docs/adr/0047 has the designs that were rejected.
+ *
+ * The end of a line.  Packets that were sent before are heard: the hearer shuts its end down
+ * first, so that no more come, takes those in the queue, and closes then.  So a ring that
+ * returned 0 was heard, or the hearer has been killed.
  */
 #ifndef SLEY_DOMAIN_DOORBELL_H
 #define SLEY_DOMAIN_DOORBELL_H
@@ -64,7 +68,7 @@ struct doorbell_counts {
 struct doorbell_line {
 	struct spinlock lock;
 	int fd; /* (lock) -1: none                                         */
-	uint64_t generation; /* (lock) of the member                       */
+	uint64_t generation; /* (lock) of the member; 0: there is none     */
 	uint32_t nr_forged;  /* (lock)                                     */
 };
 
@@ -74,32 +78,45 @@ struct doorbell {
 	struct doorbell_line line[DOMAIN_MEMBERS_MAX];
 };
 
-/* 0, or the errors of epoll_create1(2). */
-must_check int doorbell_init(struct doorbell *bell);
-void doorbell_fini(struct doorbell *bell);
+/* No system call: it can be asked from now on, and knows nobody. */
+void doorbell_init(struct doorbell *bell);
+
+/* Before the first line: 0, or the errors of epoll_create1(2). */
+must_check int doorbell_open(struct doorbell *bell);
+/* All lines end, and it may be opened again.  By the hearer, or when there is none. */
+void doorbell_close(struct doorbell *bell);
 
 /* Can be read when there is something to hear. */
 int doorbell_fd(const struct doorbell *bell);
 
 /*
  * Member @index of @generation is there, at the other end of @fd, which is the doorbell's
- * after a 0.  -EEXIST: somebody else is; -EINVAL; -ENOMEM, -ENOSPC.
+ * after a 0.  -EEXIST: somebody else is; -EINVAL; -ENOMEM, -ENOSPC: it is there without a
+ * line, as it is with an @fd of -1.
  */
 must_check int doorbell_add(struct doorbell *bell, uint32_t index,
 			    uint64_t generation, int fd);
-/* The member is gone.  Nothing to do if it is another one by now. */
+/* The member is gone.  Nothing to do if it is another one by now.  By the hearer. */
 void doorbell_remove(struct doorbell *bell, uint32_t index,
 		     uint64_t generation);
+/* All of them are. */
+void doorbell_remove_all(struct doorbell *bell);
 
-/* Takes what is there, in turn.  True: there is more.  One thread at a time. */
+/* Takes the packets of the lines in turn.  True: there is more.  One thread at a time. */
 bool doorbell_hear(struct doorbell *bell);
 
 /* @id, a waker of this process, for others. */
 struct doorbell_waker doorbell_share(uint64_t id);
 
+/* A process rings at itself: checked and counted as if it came by a line; 0 or -ESRCH. */
+must_check int doorbell_ring_own(struct doorbell *bell,
+				 const struct doorbell_waker *waker);
+
 /*
  * Rings at member @index.  0: it will hear, and may find that the task has ended.
- *   -ESRCH   there is no such member (any more)
+ *   -ESRCH   there is no such member (any more), or not yet
+ *   -ENOLINK there is, and no line to it (any more): it has just ended, has cut the line, or
+ *            there never was one
  *   -EAGAIN  it has not heard what was rung before, or the kernel has no memory
  * Any thread; never waits for the member.
  */

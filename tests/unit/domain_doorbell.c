@@ -40,16 +40,22 @@ static int add_line(struct doorbell *bell, uint32_t index)
 	return fd[1];
 }
 
+static void begin(struct doorbell *bell)
+{
+	doorbell_init(bell);
+	CHECK_EQ(doorbell_open(bell), 0);
+}
+
 static void build(struct house *house)
 {
-	CHECK_EQ(doorbell_init(&house->bell), 0);
+	begin(&house->bell);
 	house->ringer = add_line(&house->bell, RINGER);
 	house->other = add_line(&house->bell, OTHER);
 }
 
 static void leave(struct house *house)
 {
-	doorbell_fini(&house->bell);
+	doorbell_close(&house->bell);
 	os_close(house->ringer);
 	os_close(house->other);
 }
@@ -78,7 +84,7 @@ static bool has_line(struct house *house, uint32_t index)
 /* A ringer at the far end @fd, whose house is number 0 there. */
 static void begin_ringer(struct doorbell *bell, int fd)
 {
-	CHECK_EQ(doorbell_init(bell), 0);
+	begin(bell);
 	CHECK_EQ(doorbell_add(bell, 0, GENERATION, dup(fd)), 0);
 }
 
@@ -308,7 +314,7 @@ TEST(a_guessed_token_wakes_nobody_and_many_cut_the_line)
 	CHECK_EQ(sley_wake(&s.waker), 0);
 	sley_join(&group);
 	stop(rt);
-	doorbell_fini(&bell);
+	doorbell_close(&bell);
 	leave(&house);
 }
 
@@ -378,8 +384,8 @@ TEST(a_flood_fills_its_own_line_and_stops_nobody)
 	CHECK_EQ(ring(&flooder, &waker), 0);
 	hear_all(&house);
 	CHECK_EQ(counts_of(&house).stale, nr + 2);
-	doorbell_fini(&flooder);
-	doorbell_fini(&polite);
+	doorbell_close(&flooder);
+	doorbell_close(&polite);
 	leave(&house);
 }
 
@@ -417,6 +423,7 @@ TEST(a_number_that_has_a_new_member_does_not_reach_it_by_the_old_name)
 		 -EEXIST);
 	CHECK_EQ(doorbell_add(&house.bell, DOMAIN_MEMBERS_MAX, 1, fd[0]),
 		 -EINVAL);
+	CHECK_EQ(doorbell_add(&house.bell, OTHER + 1, 0, fd[0]), -EINVAL);
 	doorbell_remove(&house.bell, RINGER, GENERATION + 1);
 	CHECK(has_line(&house, RINGER));
 	doorbell_remove(&house.bell, RINGER, GENERATION);
@@ -428,5 +435,72 @@ TEST(a_number_that_has_a_new_member_does_not_reach_it_by_the_old_name)
 	CHECK_EQ(doorbell_ring(&house.bell, DOMAIN_NOBODY, GENERATION, &waker),
 		 -ESRCH);
 	os_close(fd[1]);
+	leave(&house);
+}
+
+/* ---- the end of a line ------------------------------------------------------------- */
+
+/* A member rings, and leaves at once: the host's news of that may come first. */
+TEST(what_was_rung_before_the_end_of_a_line_is_heard)
+{
+	const struct doorbell_waker waker = doorbell_share(7ull << 32);
+	const struct doorbell_waker guess = { .id = 7ull << 32 };
+	struct doorbell ringer;
+	struct house house;
+
+	build(&house);
+	begin_ringer(&ringer, house.ringer);
+	for (int i = 0; i < 3 * DOORBELL_BATCH; i++)
+		CHECK_EQ(ring(&ringer, &waker), 0);
+	CHECK_EQ(ring(&ringer, &guess), 0);
+	doorbell_remove(&house.bell, RINGER, GENERATION);
+	CHECK_EQ(counts_of(&house).stale, 3 * DOORBELL_BATCH);
+	CHECK_EQ(counts_of(&house).forged, 1);
+	CHECK_EQ(ring(&ringer, &waker), -ENOLINK);
+	CHECK_EQ(doorbell_ring(&house.bell, RINGER, GENERATION, &waker),
+		 -ESRCH);
+	doorbell_close(&ringer);
+	leave(&house);
+}
+
+TEST(all_lines_end_with_the_doorbell_and_are_heard_before)
+{
+	const struct doorbell_waker waker = doorbell_share(7ull << 32);
+	struct doorbell ringer, polite;
+	struct house house;
+
+	build(&house);
+	begin_ringer(&ringer, house.ringer);
+	begin_ringer(&polite, house.other);
+	CHECK_EQ(ring(&ringer, &waker), 0);
+	CHECK_EQ(ring(&polite, &waker), 0);
+	doorbell_close(&house.bell);
+	CHECK_EQ(counts_of(&house).stale, 2);
+	CHECK_EQ(ring(&ringer, &waker), -ENOLINK);
+	/* It may be opened again, and counts on. */
+	CHECK_EQ(doorbell_open(&house.bell), 0);
+	CHECK_EQ(doorbell_add(&house.bell, RINGER, GENERATION, -1), 0);
+	CHECK_EQ(counts_of(&house).stale, 2);
+	doorbell_close(&ringer);
+	doorbell_close(&polite);
+	leave(&house);
+}
+
+TEST(a_member_without_a_line_is_told_from_none)
+{
+	const struct doorbell_waker waker = doorbell_share(7ull << 32);
+	struct house house;
+
+	build(&house);
+	CHECK_EQ(doorbell_add(&house.bell, 9, GENERATION, -1), 0);
+	CHECK_EQ(doorbell_ring(&house.bell, 9, GENERATION, &waker), -ENOLINK);
+	CHECK_EQ(doorbell_ring(&house.bell, 9, GENERATION + 1, &waker), -ESRCH);
+	CHECK_EQ(doorbell_ring(&house.bell, 9, 0, &waker), -ESRCH);
+	CHECK_EQ(doorbell_ring(&house.bell, 10, 0, &waker), -ESRCH);
+	doorbell_remove(&house.bell, 9, GENERATION);
+	CHECK_EQ(doorbell_ring(&house.bell, 9, GENERATION, &waker), -ESRCH);
+	/* Something that cannot be watched is no line. */
+	CHECK_EQ(doorbell_add(&house.bell, 9, GENERATION, 1 << 20), -EBADF);
+	CHECK_EQ(doorbell_ring(&house.bell, 9, GENERATION, &waker), -ENOLINK);
 	leave(&house);
 }
