@@ -63,6 +63,7 @@ struct guest {
 	const struct member_page foreign *page;
 	uint32_t asked; /* .asks of its page, as the last tick has seen it    */
 	struct domain_person person;
+	bool has_lines; /* it knows what a line is                           */
 	int deaf; /* why it could not be told, below 0: it has to go         */
 };
 

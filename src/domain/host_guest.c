@@ -49,26 +49,31 @@ void host_say(struct sley_domain_host *host, const char *format, ...)
  * A guest that does not listen goes later: others are being told still.  A guest that has
  * hung up is heard to have done so.
  */
-static void tell(struct guest *guest, const struct domain_packet *packet,
-		 int fd)
+static void tell_with(struct guest *guest, const struct domain_packet *packet,
+		      const int *fds, uint32_t nr_fds)
 {
-	uint32_t nr_fds = domain_packet_nr_fds(packet->kind);
 	int err = 0;
 
 	if (!guest->deaf)
 		err = os_seqpacket_send(guest->socket, packet, sizeof(*packet),
-					&fd, nr_fds);
+					fds, nr_fds);
 	if (err && err != -EPIPE)
 		guest->deaf = err;
 }
 
+static void tell(struct guest *guest, const struct domain_packet *packet,
+		 int fd)
+{
+	tell_with(guest, packet, &fd, domain_packet_nr_fds(packet->kind));
+}
+
 static void tell_others(struct sley_domain_host *host,
 			const struct guest *guest,
-			const struct domain_packet *packet, int fd)
+			const struct domain_packet *packet)
 {
 	for (uint32_t i = 0; i < DOMAIN_MEMBERS_MAX; i++) {
 		if (host->member[i] && host->member[i] != guest)
-			tell(host->member[i], packet, fd);
+			tell(host->member[i], packet, -1);
 	}
 }
 
@@ -80,7 +85,7 @@ static void leave_seat(struct sley_domain_host *host, struct guest *guest)
 	host->member[guest->seat] = NULL;
 	host->nr_members--;
 	domain_packet_gone(&packet, guest->seat, guest->person.generation);
-	tell_others(host, guest, &packet, -1);
+	tell_others(host, guest, &packet);
 	guest->seat = HOST_NO_SEAT;
 	os_unmap((void *)(uintptr_t)guest->page, DOMAIN_PAGE_SIZE);
 	os_close(guest->page_fd);
@@ -177,19 +182,48 @@ static const char *why_no_page(int err)
 	}
 }
 
-static void introduce(struct sley_domain_host *host, struct guest *guest)
+/*
+ * Without a line the two share the cores all the same, and only cannot wake tasks of each
+ * other.
+ */
+static void make_line(struct sley_domain_host *host, const struct guest *one,
+		      const struct guest *other, int *line)
 {
+	int err = 0;
+
+	line[0] = line[1] = -1;
+	if (one->has_lines && other->has_lines)
+		err = os_seqpacket_pair(line);
+	if (err)
+		host_say(host,
+			 "cannot make a line between pid %d and pid %d, which "
+			 "cannot wake tasks of each other: %s",
+			 one->peer.pid, other->peer.pid, sley_strerror(err));
+}
+
+/* @line is @guest's end of the line to @other, or -1. */
+static void tell_of(struct guest *guest, const struct guest *other, int line)
+{
+	const int fds[DOMAIN_PACKET_FDS] = { other->page_fd, line };
 	struct domain_packet packet;
 
-	domain_packet_peer(&packet, &guest->person);
-	tell_others(host, guest, &packet, guest->page_fd);
+	domain_packet_peer(&packet, &other->person);
+	tell_with(guest, &packet, fds, line < 0 ? 1 : 2);
+}
+
+static void introduce(struct sley_domain_host *host, struct guest *guest)
+{
 	for (uint32_t i = 0; i < DOMAIN_MEMBERS_MAX; i++) {
-		const struct guest *other = host->member[i];
+		struct guest *other = host->member[i];
+		int line[2];
 
 		if (!other || other == guest)
 			continue;
-		domain_packet_peer(&packet, &other->person);
-		tell(guest, &packet, other->page_fd);
+		make_line(host, guest, other, line);
+		tell_of(other, guest, line[0]);
+		tell_of(guest, other, line[1]);
+		os_close(line[0]);
+		os_close(line[1]);
 	}
 }
 
@@ -207,6 +241,7 @@ static void take_seat(struct sley_domain_host *host, struct guest *guest,
 		.uid = guest->peer.uid,
 	};
 	memcpy(guest->person.name, hello->text, sizeof(hello->text));
+	guest->has_lines = hello->minor >= DOMAIN_MINOR_LINES;
 	host->member[guest->seat] = guest;
 	host->nr_members++;
 	host->had_member = true;

@@ -38,14 +38,16 @@ struct listing {
 static int receive(struct listing *listing, uint32_t kind,
 		   struct domain_packet *packet, const void **page)
 {
-	int fd, err = talk_receive(listing->socket, packet, &fd, -1,
-				   listing->deadline_ns);
+	int fds[DOMAIN_PACKET_FDS];
+	int err = talk_receive(listing->socket, packet, fds, -1,
+			       listing->deadline_ns);
 
 	if (err)
 		return err;
+	os_close(fds[1]); /* a line, which a host does not send to a tool */
 	if (packet->kind == kind)
-		return talk_map(fd, page);
-	os_close(fd);
+		return talk_map(fds[0], page);
+	os_close(fds[0]);
 	return packet->kind == DOMAIN_REFUSED ? packet->code : -EPROTO;
 }
 

@@ -8,6 +8,7 @@
 #include "core/life/drain.h"
 #include "core/task/countdown.h"
 #include "core/trace/report.h"
+#include "domain/doorbell.h"
 #include "domain/member.h"
 #include "domain/talk.h"
 #include "os/clock.h"
@@ -56,6 +57,7 @@ struct membership {
 	uint32_t host_beat; /* as it was when the attendant looked last       */
 	uint32_t nr_missed;
 	struct domain_member member;
+	struct doorbell bell; /* the attendant hears; any thread rings       */
 };
 
 /* ---- state --------------------------------------------------------------------------- */
@@ -137,8 +139,9 @@ static int await_welcome(struct membership *membership,
 			 struct member_page *page)
 {
 	struct domain_packet packet;
-	int fd, err = talk_receive(membership->socket, &packet, &fd,
-				   membership->cancel, os_now() + TALK_NS);
+	int fds[DOMAIN_PACKET_FDS];
+	int err = talk_receive(membership->socket, &packet, fds,
+			       membership->cancel, os_now() + TALK_NS);
 
 	if (err == -EPROTONOSUPPORT)
 		report(membership->rt, "the domain '%s': %s",
@@ -146,8 +149,8 @@ static int await_welcome(struct membership *membership,
 	if (err)
 		return err;
 	if (packet.kind == DOMAIN_WELCOME)
-		return begin_member(membership, &packet, fd, page);
-	os_close(fd);
+		return begin_member(membership, &packet, fds[0], page);
+	talk_close(fds);
 	if (packet.kind != DOMAIN_REFUSED)
 		return -EPROTO;
 	report_refusal(membership, &packet);
@@ -201,18 +204,41 @@ static int ask_or_host(struct membership *membership)
 
 /* ---- being a member ------------------------------------------------------------------ */
 
+/* Takes *@line over, if it is used.  Without a line the peer is there all the same. */
+static void add_line(struct membership *membership,
+		     const struct domain_person *person, int *line)
+{
+	int err = doorbell_add(&membership->bell, person->index,
+			       person->generation, *line);
+
+	if (!err)
+		*line = -1;
+	else
+		report(membership->rt,
+		       "the domain '%s': this program and pid %d cannot wake "
+		       "tasks of each other: %s",
+		       membership->place.name, person->pid, sley_strerror(err));
+}
+
+/* Descriptors that stay in @fds are the caller's. */
 static int obey(struct membership *membership,
-		const struct domain_packet *packet, int fd)
+		const struct domain_packet *packet, int *fds)
 {
 	struct domain_member *member = &membership->member;
 	struct domain_person person;
+	int err;
 
 	switch (packet->kind) {
 	case DOMAIN_PEER:
 		domain_packet_read(packet, &person);
-		return member_add_peer(member, person.index, person.generation,
-				       fd);
+		err = member_add_peer(member, person.index, person.generation,
+				      fds[0]);
+		if (!err)
+			add_line(membership, &person, &fds[1]);
+		return err;
 	case DOMAIN_GONE:
+		doorbell_remove(&membership->bell, packet->index,
+				packet->generation);
 		member_remove_peer(member, packet->index, packet->generation);
 		return 0;
 	case DOMAIN_REFUSED:
@@ -242,21 +268,44 @@ static int look_at_host(struct membership *membership)
 	return membership->nr_missed < MISSED_MAX ? 0 : -ETIMEDOUT;
 }
 
+/* As talk_receive(), and hears the bell meanwhile, which may ring all the time. */
+static int await_packet(struct membership *membership,
+			struct domain_packet *packet, int *fds)
+{
+	uint64_t deadline_ns = next_look(membership);
+
+	for (;;) {
+		int err = talk_receive_now(membership->socket, packet, fds);
+		unsigned int ready;
+
+		if (err != -EAGAIN)
+			return err;
+		ready = os_poll_three(membership->socket, membership->cancel,
+				      doorbell_fd(&membership->bell),
+				      deadline_ns);
+		if (ready & OS_POLL_SECOND)
+			return -ECANCELED;
+		if (ready & OS_POLL_THIRD)
+			(void)doorbell_hear(&membership->bell);
+		if (!(ready & OS_POLL_FIRST) && os_now() >= deadline_ns)
+			return -ETIMEDOUT;
+	}
+}
+
 /* Until the host is gone, or speaks nonsense; or, -ECANCELED, the runtime leaves. */
 static int attend(struct membership *membership)
 {
 	struct domain_packet packet;
-	int fd, err = 0;
+	int fds[DOMAIN_PACKET_FDS], err = 0;
 
 	membership->nr_missed = 0;
 	while (!err) {
-		err = talk_receive(membership->socket, &packet, &fd,
-				   membership->cancel, next_look(membership));
+		err = await_packet(membership, &packet, fds);
 		if (!err)
-			err = obey(membership, &packet, fd);
+			err = obey(membership, &packet, fds);
 		else if (err == -ETIMEDOUT)
 			err = look_at_host(membership);
-		os_close(fd);
+		talk_close(fds);
 	}
 	return err;
 }
@@ -275,13 +324,17 @@ static void add_figures(struct member_figures *sum,
 		sum->wait_max_ns = more->wait_max_ns;
 }
 
-/* The gate is open before anything else: no worker waits for the rest. */
+/*
+ * The gate is open before anything else: no worker waits for the rest.  Lines end with the
+ * membership, of which their wakers have the generation.
+ */
 static void end_member(struct membership *membership,
 		       enum sley_domain_state next)
 {
 	struct member_figures figures;
 
 	member_stop(&membership->member);
+	doorbell_remove_all(&membership->bell);
 	spin_lock(&membership->lock);
 	member_read_figures(&membership->member, &figures);
 	add_figures(&membership->before, &figures);
@@ -370,6 +423,7 @@ static void end_attendant(struct membership *membership)
 			      WAIT_SHIELDED);
 	os_thread_join(membership->attendant);
 	os_close(membership->cancel);
+	doorbell_close(&membership->bell);
 	spin_lock(&membership->lock);
 	membership->state = SLEY_DOMAIN_OUT;
 	membership->leaves = false;
@@ -427,6 +481,7 @@ static struct membership *find_or_make(struct sley *rt)
 		return NULL;
 	membership->rt = rt;
 	membership->socket = membership->cancel = -1;
+	doorbell_init(&membership->bell);
 	if (runtime_publish_part(rt, RUNTIME_DOMAIN, membership, &winner)) {
 		/* The destroyer sees it: the caller is inside of the gate. */
 		rt->leave_domain = leave_domain;
@@ -449,15 +504,26 @@ static int begin_to_join(struct membership *membership)
 	return err;
 }
 
-static int start_attendant(struct membership *membership, const char *name)
+static int open_descriptors(struct membership *membership)
 {
-	int err = domain_place_find(&membership->place, name);
+	int err = doorbell_open(&membership->bell);
 
 	if (err)
 		return err;
 	membership->cancel = os_eventfd_create();
-	if (membership->cancel < 0)
-		return membership->cancel;
+	if (membership->cancel >= 0)
+		return 0;
+	doorbell_close(&membership->bell);
+	return membership->cancel;
+}
+
+static int start_attendant(struct membership *membership, const char *name)
+{
+	int err = domain_place_find(&membership->place, name)
+			  ?: open_descriptors(membership);
+
+	if (err)
+		return err;
 	countdown_add(&membership->asking, 1);
 	countdown_add(&membership->attending, 1);
 	err = os_thread_start(&membership->attendant, "sley-member", attendant,
@@ -467,6 +533,7 @@ static int start_attendant(struct membership *membership, const char *name)
 	(void)countdown_done(&membership->asking);
 	(void)countdown_done(&membership->attending);
 	os_close(membership->cancel);
+	doorbell_close(&membership->bell);
 	return err;
 }
 

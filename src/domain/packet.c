@@ -145,6 +145,13 @@ static bool names_member(const struct domain_packet *packet)
 	return packet->index < DOMAIN_MEMBERS_MAX && packet->generation;
 }
 
+static bool may_bring(uint32_t kind, uint32_t nr_fds)
+{
+	uint32_t min = domain_packet_nr_fds(kind);
+
+	return is_between(nr_fds, min, min + (kind == DOMAIN_PEER));
+}
+
 /* Are the fields that a packet of this kind has in their ranges? */
 static bool has_good_fields(const struct domain_packet *packet)
 {
@@ -177,7 +184,7 @@ int domain_packet_check(struct domain_packet *packet, enum domain_side side,
 	if (packet->major != DOMAIN_MAJOR)
 		return -EPROTONOSUPPORT;
 	if (!may_send(side, packet->kind) || !has_good_fields(packet) ||
-	    nr_fds != domain_packet_nr_fds(packet->kind))
+	    !may_bring(packet->kind, nr_fds))
 		return -EPROTO;
 	return 0;
 }

@@ -11,7 +11,7 @@
  *   HELLO + its page             -------->    checks the seals and the size, maps it
  *   checks, maps                 <--------    WELCOME + the page of the host
  *     or                         <--------    REFUSED: a code, and why
- *   maps, for each other member  <--------    PEER + the page of this member
+ *   maps, for each other member  <--------    PEER + the page of this member, and a line
  *   ...                          <--------    PEER, later: another member has come
  *   unmaps                       <--------    GONE: a member has left, or has died
  *   hangs up: it leaves          -------->
@@ -26,6 +26,10 @@
  * is one that the sender may send, the numbers are in their ranges, the right number of
  * descriptors has come, and the text is a string of printable characters, which can go
  * into a log.
+ *
+ * A *line* is one end of a pair of sockets, whose other end goes to the other member with
+ * its PEER: domain/doorbell.h.  It is missing if one of the two members is older than
+ * DOMAIN_MINOR_LINES, or the host has no descriptors left.
  *
  * A version is {major, minor}; it covers the packets and the pages.  The minor number
  * changes with an addition that the older side can do without: it reads no field that it
@@ -50,7 +54,8 @@
 
 #define DOMAIN_MAGIC 0x6d6f6473u /* "sdom" */
 #define DOMAIN_MAJOR 1u
-#define DOMAIN_MINOR 0u
+#define DOMAIN_MINOR 1u
+#define DOMAIN_MINOR_LINES 1u /* from here on a PEER may bring a line */
 
 enum domain_packet_kind {
 	DOMAIN_HELLO = 1, /* member: here is my page                         */
@@ -139,7 +144,10 @@ void domain_packet_explain_version(char *text,
 
 /* ---- checking ------------------------------------------------------------------------ */
 
-/* How many descriptors come with a packet of this kind. */
+/* A page, and a line. */
+#define DOMAIN_PACKET_FDS 2u
+
+/* How many descriptors come with a packet of this kind; with a PEER one more may. */
 uint32_t domain_packet_nr_fds(uint32_t kind);
 
 /*

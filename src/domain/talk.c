@@ -56,29 +56,45 @@ int talk_send(int socket, const struct domain_packet *packet, int fd)
 	return err == -EPIPE ? 0 : err;
 }
 
-static int receive_now(int socket, struct domain_packet *packet, int *fd)
+void talk_close(int *fds)
 {
-	int result = os_seqpacket_recv(socket, packet, sizeof(*packet), fd, 1,
-				       false);
+	for (uint32_t i = 0; i < DOMAIN_PACKET_FDS; i++) {
+		os_close(fds[i]);
+		fds[i] = -1;
+	}
+}
+
+static uint32_t nr_of(const int *fds)
+{
+	uint32_t nr = 0;
+
+	while (nr < DOMAIN_PACKET_FDS && fds[nr] >= 0)
+		nr++;
+	return nr;
+}
+
+int talk_receive_now(int socket, struct domain_packet *packet, int *fds)
+{
+	int result = os_seqpacket_recv(socket, packet, sizeof(*packet), fds,
+				       DOMAIN_PACKET_FDS, false);
 	int err;
 
 	if (result != 1)
 		return result ? result : -ECONNREFUSED;
-	err = domain_packet_check(packet, DOMAIN_OF_HOST, *fd >= 0);
+	err = domain_packet_check(packet, DOMAIN_OF_HOST, nr_of(fds));
 	if (!err)
 		return 0;
-	os_close(*fd);
-	*fd = -1;
+	talk_close(fds);
 	if (err == -EPROTONOSUPPORT)
 		domain_packet_explain_version(packet->text, packet);
 	return err;
 }
 
-int talk_receive(int socket, struct domain_packet *packet, int *fd, int cancel,
+int talk_receive(int socket, struct domain_packet *packet, int *fds, int cancel,
 		 uint64_t deadline_ns)
 {
 	for (;;) {
-		int err = receive_now(socket, packet, fd);
+		int err = talk_receive_now(socket, packet, fds);
 		unsigned int ready;
 
 		if (err != -EAGAIN)

@@ -25,15 +25,22 @@ must_check int talk_send(int socket, const struct domain_packet *packet,
 			 int fd);
 
 /*
- * The next packet, checked: 0, and *@fd is its descriptor, or -1.  Else *@fd is -1, and
+ * The next packet, checked: 0, and @fds, of DOMAIN_PACKET_FDS, are its descriptors, or -1.
+ * Else they are -1, and
  *
  *   -ECONNREFUSED  the host has hung up
  *   -EPROTO, -EPROTONOSUPPORT  it speaks nonsense, or another version; the second leaves
  *                  the reason in packet->text
  *   -ETIMEDOUT, -ECANCELED
  */
-must_check int talk_receive(int socket, struct domain_packet *packet, int *fd,
+must_check int talk_receive(int socket, struct domain_packet *packet, int *fds,
 			    int cancel, uint64_t deadline_ns);
+
+/* The same without a wait: -EAGAIN. */
+must_check int talk_receive_now(int socket, struct domain_packet *packet,
+				int *fds);
+
+void talk_close(int *fds);
 
 /*
  * The page that came with a packet, mapped to be read; @fd is closed.  -EPROTO: it is no

@@ -67,7 +67,8 @@ static const struct tolerated table[] = {
 	  .reason = "then the process that is refused sees the end alone" },
 	{ "domain/host_guest.c", "refuse", "os_seqpacket_send",
 	  .as = -ECONNREFUSED, .reason = "as above" },
-	{ "domain/host_guest.c", "tell", "os_seqpacket_send", .rule = EITHER,
+	{ "domain/host_guest.c", "tell_with", "os_seqpacket_send",
+	  .rule = EITHER,
 	  .reason = "a guest that is not told is sent away; it may be on its "
 		    "way out" },
 	{ "domain/host.c", "listen_again", "os_epoll_add", .rule = ABSORBED,

@@ -58,8 +58,8 @@ static bool is_good(const struct domain_packet *p, bool of_host,
 	return (p->kind == DOMAIN_WELCOME && nr_fds == 1 && member && cores &&
 		p->flags <= 1) ||
 	       (p->kind == DOMAIN_REFUSED && nr_fds == 0 && p->code < 0) ||
-	       (p->kind == DOMAIN_PEER && nr_fds == 1 && member && workers &&
-		p->pid >= 0) ||
+	       (p->kind == DOMAIN_PEER && (nr_fds == 1 || nr_fds == 2) &&
+		member && workers && p->pid >= 0) ||
 	       (p->kind == DOMAIN_GONE && nr_fds == 0 && member) ||
 	       (p->kind == DOMAIN_LISTED && nr_fds == 1 && cores &&
 		p->nr <= DOMAIN_MEMBERS_MAX);

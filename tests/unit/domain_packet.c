@@ -34,7 +34,7 @@ static int from_host(uint32_t nr_fds)
 TEST(a_hello_of_a_domain_has_the_same_bytes_everywhere)
 {
 	static const unsigned char head[] = {
-		's', 'd', 'o', 'm', 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0,   0,   0,
+		's', 'd', 'o', 'm', 1, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0,   0,   0,
 		0,   0,   0,   8,   0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,   0,   0,
 		0,   0,   0,   0,   0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 'a', 'b', 0,
 	};
@@ -115,14 +115,19 @@ TEST(a_page_comes_with_the_packets_that_bring_one_and_no_other)
 	CHECK_EQ(from_guest(1), -EPROTO);
 	domain_packet_welcome(&packet, 0, 1, 1, false);
 	CHECK_EQ(from_host(0), -EPROTO);
+	CHECK_EQ(from_host(2), -EPROTO);
 	domain_packet_peer(&packet, &person);
 	CHECK_EQ(from_host(0), -EPROTO);
+	CHECK_EQ(from_host(1), 0);
+	CHECK_EQ(from_host(2), 0); /* with a line */
+	CHECK_EQ(from_host(3), -EPROTO);
 	domain_packet_gone(&packet, 0, 1);
 	CHECK_EQ(from_host(1), -EPROTO);
 	domain_packet_refused(&packet, -EACCES, "no");
 	CHECK_EQ(from_host(1), -EPROTO);
 	domain_packet_listed(&packet, 0, 1);
 	CHECK_EQ(from_host(0), -EPROTO);
+	CHECK_EQ(from_host(2), -EPROTO);
 }
 
 TEST(a_packet_of_another_magic_number_is_none)
@@ -143,7 +148,7 @@ TEST(another_major_version_of_a_domain_is_told_from_nonsense)
 	CHECK_EQ(from_guest(3), -EPROTONOSUPPORT);
 	domain_packet_explain_version(text, &packet);
 	CHECK(strstr(text, "7.5"));
-	CHECK(strstr(text, "1.0"));
+	CHECK(strstr(text, "1.1"));
 }
 
 TEST(a_later_minor_version_of_a_domain_is_welcome)

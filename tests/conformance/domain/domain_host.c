@@ -183,8 +183,8 @@ TEST(another_version_of_the_protocol_is_refused_with_both_versions)
 	guest_send(socket, &packet, sizeof(packet), -1);
 	CHECK_EQ(guest_hear(socket, &packet), DOMAIN_REFUSED);
 	CHECK_EQ(packet.code, -EPROTONOSUPPORT);
-	CHECK(strstr(packet.text, "9.0"));
-	CHECK(strstr(packet.text, "1.0"));
+	CHECK(strstr(packet.text, "9.1"));
+	CHECK(strstr(packet.text, "1.1"));
 	close(socket);
 	sley_domain_host_destroy(host);
 	stage_close();

@@ -107,6 +107,18 @@ struct sley_domain_info info_of(struct sley *rt)
 /* ---- actors ---------------------------------------------------------------------------- */
 
 static struct sley *actor_rt;
+static int (*actor_lesson)(struct sley *rt, char what);
+static int actor_workers = 2;
+
+void actors_learn(int (*lesson)(struct sley *rt, char what))
+{
+	actor_lesson = lesson;
+}
+
+void actors_have_workers(int workers)
+{
+	actor_workers = workers;
+}
 
 static void ignore_line(void *self, const char *line)
 {
@@ -119,7 +131,7 @@ static int actor_join(void)
 {
 	if (!actor_rt) {
 		int err = sley_create(&actor_rt,
-				      SLEY_CONFIG(.workers = 2,
+				      SLEY_CONFIG(.workers = actor_workers,
 						  .report = ignore_line));
 
 		if (err)
@@ -163,12 +175,14 @@ static int act(char what)
 		return actor_work();
 	case ACTOR_NOBODY:
 		return setgid(65534) || setuid(65534) ? -errno : 0;
-	default:
+	case ACTOR_END:
 		/* As a program that ends without a word. */
 		if (!actor_rt)
 			_exit(0);
 		CHECK_EQ(sley_destroy(actor_rt), 0);
 		_exit(0);
+	default:
+		return actor_lesson(actor_rt, what);
 	}
 }
 
@@ -183,7 +197,7 @@ static _Noreturn void be_actor(int commands, int answers)
 		CHECK_EQ(write(answers, &answer, sizeof(answer)),
 			 sizeof(answer));
 	}
-	(void)act(0);
+	(void)act(ACTOR_END);
 	_exit(0);
 }
 
@@ -233,8 +247,10 @@ void actor_kill(struct actor *actor)
 
 void actor_end(struct actor *actor)
 {
+	const char end = ACTOR_END;
+
 	/* Other actors hold the pipe open, too: its end does not tell. */
-	CHECK_EQ(write(actor->to, "q", 1), 1);
+	CHECK_EQ(write(actor->to, &end, 1), 1);
 	CHECK_EQ(close_actor(actor), 0);
 }
 
@@ -261,16 +277,27 @@ void guest_send(int socket, const void *bytes, size_t size, int fd)
 	CHECK_EQ(os_seqpacket_send(socket, bytes, size, &fd, fd >= 0), 0);
 }
 
-uint32_t guest_hear(int socket, struct domain_packet *packet)
+uint32_t guest_hear_line(int socket, struct domain_packet *packet, int *line)
 {
-	int fd, err = talk_receive(socket, packet, &fd, -1,
-				   test_now_ns() + TALK_NS);
+	int fds[DOMAIN_PACKET_FDS];
+	int err =
+		talk_receive(socket, packet, fds, -1, test_now_ns() + TALK_NS);
 
+	*line = fds[1];
 	if (err == -ECONNREFUSED)
 		return 0;
 	CHECK_EQ(err, 0);
-	os_close(fd);
+	os_close(fds[0]);
 	return packet->kind;
+}
+
+uint32_t guest_hear(int socket, struct domain_packet *packet)
+{
+	int line;
+	uint32_t kind = guest_hear_line(socket, packet, &line);
+
+	os_close(line);
+	return kind;
 }
 
 int page_make(struct member_page **page)

@@ -52,12 +52,20 @@ enum {
 	ACTOR_STATE = 's', /* the answer is its enum sley_domain_state      */
 	ACTOR_WORK = 'w',  /* the answer comes after a thousand tasks         */
 	ACTOR_NOBODY = 'n', /* becomes a user without rights                 */
+	ACTOR_END = 'q',    /* actor_end()                                   */
 };
 
 struct actor {
 	int pid;
 	int to, from;
 };
+
+/*
+ * Further letters for the actors that are started afterwards, each with its answer; and how
+ * many workers their runtimes have, 2 at first.
+ */
+void actors_learn(int (*lesson)(struct sley *rt, char what));
+void actors_have_workers(int workers);
 
 /* Before this process has threads. */
 void actor_start(struct actor *actor);
@@ -83,6 +91,9 @@ void guest_send(int socket, const void *bytes, size_t size, int fd);
 
 /* The next packet: its kind; 0: the host has hung up.  Its descriptor is closed. */
 uint32_t guest_hear(int socket, struct domain_packet *packet);
+
+/* The same, and its line, or -1, is the caller's. */
+uint32_t guest_hear_line(int socket, struct domain_packet *packet, int *line);
 
 /* A page as the library makes it. */
 int page_make(struct member_page **page);
