@@ -121,6 +121,71 @@ sley_domain_leave(struct sley *rt);
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
 sley_domain_set_strict(struct sley *rt, bool strict);
 
+/* ---- tasks of other members -------------------------------------------------------------- */
+
+/*
+ * The waker of a task (<sley/waker.h>), for the other members of a domain.  Plain numbers,
+ * which may be sent anywhere: through a pipe, a file or shared memory.  It holds as long as
+ * the membership in which it was made; the same task may be shared again in the next one.
+ *
+ * The token is a secret.  A member that has not got it cannot wake the task, although it may
+ * guess the other numbers.
+ */
+struct sley_domain_waker {
+	uint64_t id;         /* of struct sley_waker; never 0                */
+	uint64_t token;      /* wrong tokens are refused, and counted        */
+	uint64_t generation; /* of the membership                            */
+	uint32_t member;     /* .index of struct sley_domain_info            */
+	uint32_t reserved;
+};
+
+/*
+ * sley_domain_share_waker - the waker @id of a task of this process, for other members.
+ *
+ * The other members reach the task through @rt, which usually is the runtime of the task.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   -ENOTCONN  @rt is no member, or its host is gone
+ *           -ESRCH     the task has ended, or never existed
+ *           SLEY_EFORKED
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
+sley_domain_share_waker(struct sley *rt, uint64_t id,
+			struct sley_domain_waker *out);
+
+/*
+ * sley_domain_wake - wake a task of a member of the same domain.
+ *
+ * The task ends its sley_suspend(), as by sley_wake(), and is queued at its own priority,
+ * whatever its workers do.  Further wakes before that have no effect.
+ *
+ * 0 says that the member will hear it, unless it is killed before.  The member refuses a
+ * wake whose task has ended, or whose token is wrong, and counts it; the caller does not
+ * hear of that, unless the member is @rt itself.
+ *
+ * When the host dies, the wakers of its domain end with it: the calls return -ENOTCONN until
+ * @rt has joined the next one, and then -ESRCH.  So a task that must not wait for ever
+ * waits with a deadline, and shares its waker again.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Owner:    @waker is borrowed for the call.
+ * Order:    everything before the call happens before the return of the sley_suspend()
+ *           that it ends.
+ * Errors:   -ENOTCONN  @rt is no member, or its host is gone
+ *           -ESRCH     there is no such member (any more); or it is @rt, and the task has
+ *                      ended
+ *           -EAGAIN    the member has not read what was sent to it before; or it has come
+ *                      a moment ago, and @rt was not told of it yet; or there is no memory
+ *           -ENOLINK   the member cannot be reached: it has refused too many wakes of @rt,
+ *                      or is about to end; or the host or one of the two members had no
+ *                      descriptor left, or is of an older version
+ *           SLEY_EFORKED
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
+sley_domain_wake(struct sley *rt, const struct sley_domain_waker *waker);
+
 /* ---- looking ------------------------------------------------------------------------- */
 
 enum sley_domain_state {
@@ -153,7 +218,13 @@ struct sley_domain_info {
 	 * members, as the host has decided; else SLEY_PRIORITY_MIN.
 	 */
 	int32_t most_urgent;
-	uint64_t reserved[8];
+	/* Of sley_domain_wake(): */
+	uint64_t rung;      /* wakes that were sent from here                */
+	uint64_t woken;     /* wakes of others that found their task here    */
+	uint64_t stale;     /* wakes of others whose task had ended          */
+	uint64_t forged;    /* wakes of others with a wrong token            */
+	uint64_t lines_cut; /* members that are not heard any more           */
+	uint64_t reserved[3];
 };
 
 /*

@@ -6,9 +6,11 @@
 
 #include "base/options.h"
 #include "core/life/after_fork.h"
+#include "core/task/slot.h"
 #include "domain/listing.h"
 #include "domain/membership.h"
 
+#include <errno.h>
 #include <sley/error.h>
 
 int sley_domain_join(struct sley *rt, const char *name)
@@ -31,6 +33,27 @@ int sley_domain_set_strict(struct sley *rt, bool strict)
 		return SLEY_EFORKED;
 	membership_set_strict(rt, strict);
 	return 0;
+}
+
+int sley_domain_share_waker(struct sley *rt, uint64_t id,
+			    struct sley_domain_waker *out)
+{
+	struct slot *slot;
+
+	if (runtime_is_lost(rt))
+		return SLEY_EFORKED;
+	slot = slot_lock_waker(id);
+	if (!slot)
+		return -ESRCH;
+	slot_unlock(slot);
+	return membership_share(rt, id, out);
+}
+
+int sley_domain_wake(struct sley *rt, const struct sley_domain_waker *waker)
+{
+	if (runtime_is_lost(rt))
+		return SLEY_EFORKED;
+	return membership_wake(rt, waker);
 }
 
 int sley_domain_info(struct sley *rt, struct sley_domain_info *out)

@@ -42,6 +42,7 @@ struct membership {
 	bool leaves;    /* a call waits for the attendant                    */
 	uint32_t nr_joined;
 	struct member_figures before; /* of all memberships that have ended  */
+	uint64_t generation; /* IN: of this membership                        */
 	/* Constant while a membership lasts: */
 	struct domain_place place;
 	int cancel; /* readable: the attendant shall end                     */
@@ -121,6 +122,7 @@ static int begin_member(struct membership *membership,
 		return err;
 	}
 	membership->is_lasting = welcome->flags & DOMAIN_LASTING;
+	membership->generation = welcome->generation;
 	return 0;
 }
 
@@ -570,7 +572,86 @@ int membership_join(struct sley *rt, const char *name)
 	return membership ? join(membership, name) : -ENOMEM;
 }
 
+/* ---- waking ---------------------------------------------------------------------------- */
+
+int membership_share(struct sley *rt, uint64_t id,
+		     struct sley_domain_waker *out)
+{
+	struct membership *membership = find(rt);
+	struct doorbell_waker waker = doorbell_share(id);
+	int err = -ENOTCONN;
+
+	if (!membership)
+		return err;
+	spin_lock(&membership->lock);
+	if (membership->state == SLEY_DOMAIN_IN) {
+		*out = (struct sley_domain_waker){
+			.id = waker.id,
+			.token = waker.token,
+			.generation = membership->generation,
+			.member = membership->member.view.self,
+		};
+		err = 0;
+	}
+	spin_unlock(&membership->lock);
+	return err;
+}
+
+/*
+ * Why no line led there: @err, of doorbell_ring().  EINPROGRESS: the member is @membership
+ * itself.
+ */
+static int explain_ring(struct membership *membership,
+			const struct sley_domain_waker *to, int err)
+{
+	const struct domain_view *view = &membership->member.view;
+
+	spin_lock(&membership->lock);
+	if (membership->state != SLEY_DOMAIN_IN)
+		err = -ENOTCONN;
+	else if (to->member >= DOMAIN_MEMBERS_MAX || !to->generation ||
+		 host_member(view->host, to->member) != to->generation)
+		err = -ESRCH;
+	else if (to->member == view->self)
+		err = EINPROGRESS;
+	else if (err == -ESRCH) /* the attendant has not been told of it yet */
+		err = -EAGAIN;
+	spin_unlock(&membership->lock);
+	return err;
+}
+
+int membership_wake(struct sley *rt, const struct sley_domain_waker *to)
+{
+	const struct doorbell_waker waker = { .id = to->id,
+					      .token = to->token };
+	struct membership *membership = find(rt);
+	int err;
+
+	if (!membership)
+		return -ENOTCONN;
+	err = doorbell_ring(&membership->bell, to->member, to->generation,
+			    &waker);
+	if (!err || err == -EAGAIN)
+		return err;
+	err = explain_ring(membership, to, err);
+	return err == EINPROGRESS ? doorbell_ring_own(&membership->bell, &waker)
+				  : err;
+}
+
 /* ---- looking ------------------------------------------------------------------------- */
+
+static void tell_wakes(struct membership *membership,
+		       struct sley_domain_info *out)
+{
+	struct doorbell_counts counts;
+
+	doorbell_get_counts(&membership->bell, &counts);
+	out->rung = counts.rung;
+	out->woken = counts.woken;
+	out->stale = counts.stale;
+	out->forged = counts.forged;
+	out->lines_cut = counts.cut;
+}
 
 void membership_set_strict(struct sley *rt, bool strict)
 {
@@ -629,6 +710,7 @@ void membership_info(struct sley *rt, struct sley_domain_info *out)
 		       sizeof(out->domain));
 	spin_unlock(&membership->lock);
 	tell_figures(&sum, out);
+	tell_wakes(membership, out);
 }
 
 const char *membership_explain(int err)

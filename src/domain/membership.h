@@ -4,7 +4,8 @@
  * joins again.
  *
  * A thread of the library, the *attendant*, lives as long as the membership.  It speaks to
- * the host, maps the pages of peers, and sees the host die:
+ * the host, maps the pages of peers, hears their wakes (domain/doorbell.h), and sees the
+ * host die:
  *
  *   OUT ──join──► JOINING ──WELCOME──► IN ──the host is gone──► ALONE
  *    ▲               │                 │ ▲                        │
@@ -17,8 +18,10 @@
  * comes only if somebody starts it, so the attendant does; it does not start one in place
  * of a daemon, or the domain would fall apart when the daemon comes back.
  *
- * Each time that the runtime becomes a member it has a new page, a new seat and a new
- * generation.  So nothing that was written in the last membership means anything in this.
+ * Each time that the runtime becomes a member it has a new page, a new seat, a new
+ * generation and new lines to its peers.  So nothing that was written in the last membership
+ * means anything in this.  A waker that was shared in the last one is refused: its line is
+ * gone, and only the host can say to whom a new line leads.
  *
  * The runtime ends.  It stays a member until its last task has ended: the engine calls
  * .leave_domain then, before the workers leave.
@@ -46,6 +49,10 @@ must_check int membership_join(struct sley *rt, const char *name);
 must_check int membership_leave(struct sley *rt);
 void membership_set_strict(struct sley *rt, bool strict);
 void membership_info(struct sley *rt, struct sley_domain_info *out);
+must_check int membership_share(struct sley *rt, uint64_t id,
+				struct sley_domain_waker *out);
+must_check int membership_wake(struct sley *rt,
+			       const struct sley_domain_waker *to);
 
 /* The text for an error of membership_join(), with what to do. */
 const char *membership_explain(int err);

@@ -352,6 +352,14 @@ static inline uint32_t host_highest(const struct host_page foreign *page,
 	return load_relaxed(&page->highest[member]);
 }
 
+/* 0: nobody has this number. */
+static inline uint64_t host_member(const struct host_page foreign *page,
+				   uint32_t member)
+{
+	/* relaxed: see host_member_set(). */
+	return load_relaxed(&page->member[member]);
+}
+
 /* What comes of a word that was mended comes behind these sets (DP2). */
 static inline uint64_t host_disputed(const struct host_page foreign *page)
 {
@@ -533,7 +541,7 @@ static inline void host_highest_set(struct host_page *page, uint32_t member,
 static inline void host_member_set(struct host_page *page, uint32_t member,
 				   uint64_t generation)
 {
-	/* relaxed: for people. */
+	/* relaxed: its readers were told of the member by a packet, or by the member. */
 	store_relaxed(&page->member[member], generation);
 }
 

@@ -28,6 +28,7 @@ SIZE_IS(sley_forked, 32);
 SIZE_IS(sley_rwlock, 24);
 SIZE_IS(sley_rwlock_tree, 144);
 SIZE_IS(sley_waker, 16);
+SIZE_IS(sley_domain_waker, 32);
 SIZE_IS(sley_ticket_queue, 32);
 SIZE_IS(sley_ticket, 56);
 SIZE_IS(sley_invocation, 16);

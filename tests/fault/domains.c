@@ -60,6 +60,43 @@ static int join(struct sley *rt)
 	return 0;
 }
 
+static void sleep_once(void *arg)
+{
+	*(int *)arg = sley_suspend();
+}
+
+/* By @other, where calls may have failed: then there is no line, or no membership. */
+static int wake_by(struct sley *rt, struct sley *other, uint64_t id)
+{
+	struct sley_domain_waker waker;
+	int err = sley_domain_share_waker(rt, id, &waker);
+
+	if (!err)
+		CHECK_EVENTUALLY((err = sley_domain_wake(other, &waker)) !=
+					 -EAGAIN ||
+				 trial_may_give_up());
+	return trial_struck() ? 0 : err;
+}
+
+static int wake(struct sley *rt, struct sley *other)
+{
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_waker waker;
+	struct sley_task task;
+	int result = 1, err;
+
+	err = sley_spawn_on(rt, &group, &task, sleep_once, &result,
+			    SLEY_OPTIONS(.waker = &waker));
+	if (err)
+		return err;
+	err = wake_by(rt, other, waker.id);
+	if (trial_struck())
+		(void)sley_wake(&waker); /* it may have been heard */
+	sley_join(&group);
+	CHECK(result == 0 || result == -ENOMEM);
+	return err;
+}
+
 /* A host that does not answer a first time never will, and each time takes 10 s. */
 static bool joins(struct sley *rt)
 {
@@ -80,8 +117,10 @@ static void join_and_list(struct sley *rt)
 	/* A peer, whose page is mapped. */
 	other = trial_start(1);
 	if (other) {
-		if (joins(other))
+		if (joins(other)) {
 			(void)TRY(list(), SHORTAGES);
+			(void)TRY(wake(rt, other), -ENOMEM);
+		}
 		trial_stop(other);
 	}
 	CHECK_EQ(sley_domain_leave(rt), 0);
@@ -106,6 +145,8 @@ SCENARIO(domains)
 		SHORTAGES, -EADDRINUSE)) {
 		/* To a list that looks as if nobody hosted the domain. */
 		trial_may_absorb("connect");
+		/* A wake is tried again. */
+		trial_may_absorb("os_seqpacket_try_send");
 		join_and_list(rt);
 		sley_domain_host_destroy(host);
 	}
