@@ -16,6 +16,7 @@
 #include <sley/sley.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define READY 'r' /* of the host to the process that was started          */
@@ -53,6 +54,21 @@ static int give_rights_away(void)
 	if (err)
 		log_line("system calls are not filtered: %s", strerror(-err));
 	return 0;
+}
+
+/*
+ * The kernel counts the descriptors that are in packets, which members have not read yet,
+ * and refuses more than a process may have open (unix(7)).  Each member brings two for each
+ * other, so 64 that come at once need more than the usual 1024.
+ */
+static void raise_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	(void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 static int start(struct sley_domain_host **host, const char *name)
@@ -105,6 +121,7 @@ static int be_host(const char *name, int ready)
 	set_signals(&signals);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	signal(SIGPIPE, SIG_IGN);
+	raise_limit();
 	err = give_rights_away() ?: start(&host, name);
 	if (err && err != -EADDRINUSE)
 		return 1;

@@ -6,6 +6,8 @@ Members are processes that say which state they are in.
 """
 import json
 import os
+import re
+import resource
 import signal
 import subprocess
 import time
@@ -20,12 +22,13 @@ def environment_of_host():
 
 
 class Member:
-    def __init__(self, domain, **environment):
+    def __init__(self, domain, *words, **environment):
         environment = environment_of_host() | {
             "SLEY_DOMAIN": domain, "SLEY_SLEYD": GIVEN.sleyd} | environment
         self.process = subprocess.Popen(
-            [GIVEN.member], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True, env=environment)
+            [GIVEN.member, *words], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env=environment)
 
     def state(self):
         """The next state, when it has begun."""
@@ -108,7 +111,33 @@ class Alone(Domains):
             self.assertIn("looks for the next", member.end())
         self.wait_until(lambda: not self.hosts())
 
+    def test_members_of_different_programs_wake_each_other(self):
+        """By lines that the host makes, whose system calls are filtered."""
+        receiver = Member(self.domain, "sleep")
+        lines = [receiver.state(), receiver.state()]
+        self.assertIn("in", lines)
+        lines.remove("in")
+        numbers = lines[0].split()
+        ringer = subprocess.run([GIVEN.member, *numbers], check=False,
+                                capture_output=True, text=True,
+                                env=dict(os.environ, SLEY_DOMAIN=self.domain))
+        self.assertEqual(ringer.stdout, "success\n", ringer.stderr)
+        self.assertEqual(receiver.state(), "woken: success")
+        # The task has ended, its member has not; then its member has.
+        receiver.end()
+        other = Member(self.domain)
+        self.assertEqual(other.state(), "in")
+        ringer = subprocess.run([GIVEN.member, *numbers], check=False,
+                                capture_output=True, text=True,
+                                env=dict(os.environ, SLEY_DOMAIN=self.domain))
+        self.assertEqual(ringer.stdout, "No such process\n", ringer.stderr)
+        other.end()
+        self.wait_until(lambda: not self.hosts())
+
     def test_a_host_hides_from_the_program_that_has_started_it(self):
+        before = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, before[1]))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, before)
         member = Member(self.domain)
         self.assertEqual(member.state(), "in")
         host, = self.hosts()
@@ -124,6 +153,10 @@ class Alone(Domains):
             status = file.read()
         self.assertIn("NoNewPrivs:\t1", status)
         self.assertIn("Seccomp:\t2", status)
+        with open(f"/proc/{host}/limits", encoding="utf-8") as file:
+            soft, hard = re.search(r"open files +(\w+) +(\w+)",
+                                   file.read()).groups()
+        self.assertEqual(soft, hard)
         member.end()
 
     def test_without_a_sleyd_the_program_goes_on(self):
