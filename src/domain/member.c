@@ -56,27 +56,45 @@ static void arrange_slices(struct domain_member *member)
 
 /* ---- what the gate asks ---------------------------------------------------------------- */
 
-static int op_take(void *arg)
+/* The busy @core was taken just now: which process gave it? */
+static uint32_t giver_of(const struct domain_member *member, int core)
+{
+	uint64_t word = member_core(member->view.own, (uint32_t)core);
+	uint32_t giver = core_member(word);
+
+	return giver < DOMAIN_MEMBERS_MAX ? giver : LEASE_HOST;
+}
+
+static int op_take(void *arg, uint32_t *from)
 {
 	struct domain_member *member = arg;
 	int core = cores_resume(&member->view);
 
 	meet(member);
+	*from = LEASE_NO_PEER;
 	if (core != DOMAIN_NO_CORE)
 		return core;
 	core = cores_take(&member->view);
-	if (core != DOMAIN_NO_CORE)
+	if (core != DOMAIN_NO_CORE) {
+		*from = giver_of(member, core);
 		/* relaxed: a figure. */
 		(void)add_relaxed(&member->nr_taken, 1);
+	}
 	return core;
 }
 
-static void op_put(void *arg, int core)
+/* As the gate has it. */
+static uint32_t peer_or_none(int peer)
+{
+	return peer == WANTS_NOBODY ? LEASE_NO_PEER : (uint32_t)peer;
+}
+
+static uint32_t op_put(void *arg, int core)
 {
 	struct domain_member *member = arg;
 
 	shorten(member);
-	wants_leave(&member->wants, (uint32_t)core);
+	return peer_or_none(wants_leave(&member->wants, (uint32_t)core));
 }
 
 /* The wish of the host for @core, if it has not been obeyed; or DOMAIN_NOBODY. */
@@ -89,17 +107,18 @@ static uint32_t wish_for(const struct domain_member *member, uint32_t core)
 							   : wish_member(wish);
 }
 
-static bool op_give(void *arg, int core, unsigned int level)
+static uint32_t op_give(void *arg, int core, unsigned int level)
 {
 	struct domain_member *member = arg;
 	uint32_t wish = host_wish(member->view.host, (uint32_t)core);
 	uint32_t to = wish_for(member, (uint32_t)core);
 
 	if (!wants_serve_peer(&member->wants, (uint32_t)core, to))
-		return wants_serve(&member->wants, (uint32_t)core, level);
+		return peer_or_none(
+			wants_serve(&member->wants, (uint32_t)core, level));
 	/* relaxed: as above. */
 	store_relaxed(&member->obeyed[core], wish);
-	return true;
+	return to;
 }
 
 static void op_wake(void *arg)
@@ -210,7 +229,7 @@ static void take_left_over(struct domain_member *member)
 		if (core == DOMAIN_NO_CORE)
 			return;
 		if (!want_nr(member_want(member->view.own))) {
-			wants_leave(&member->wants, (uint32_t)core);
+			(void)wants_leave(&member->wants, (uint32_t)core);
 			continue;
 		}
 		(void)cores_leave(&member->view, (uint32_t)core);
@@ -388,6 +407,7 @@ int member_begin(struct domain_member *member, struct sley *rt,
 		return err;
 	}
 	member_generation_set(page, generation);
+	terms.self = index;
 	terms.tick_ns = host->tick_ns;
 	lease_read_counters(rt, &member->before);
 	err = lease_switch_on(rt, &ops, member, &terms);

@@ -156,12 +156,14 @@ static bool serve(struct wants *wants, uint32_t core, uint32_t peer,
 	return true;
 }
 
-bool wants_serve(struct wants *wants, uint32_t core, uint32_t level)
+int wants_serve(struct wants *wants, uint32_t core, uint32_t level)
 {
 	int peer = wants_look(wants, level);
 
-	return peer != WANTS_NOBODY &&
-	       serve(wants, core, (uint32_t)peer, own_level(wants, level));
+	if (peer == WANTS_NOBODY ||
+	    !serve(wants, core, (uint32_t)peer, own_level(wants, level)))
+		return WANTS_NOBODY;
+	return peer;
 }
 
 bool wants_serve_peer(struct wants *wants, uint32_t core, uint32_t peer)
@@ -178,19 +180,21 @@ static bool is_wanted_now(const struct wants *wants)
 			WANTS_NOBODY);
 }
 
-void wants_leave(struct wants *wants, uint32_t core)
+int wants_leave(struct wants *wants, uint32_t core)
 {
 	/* Wants that come and go end the attempts; the host's tick does the rest. */
 	for (int i = 0; i < WANTS_ATTEMPTS; i++) {
-		if (wants_serve(wants, core, WANTS_ANY_LEVEL)) {
+		int peer = wants_serve(wants, core, WANTS_ANY_LEVEL);
+
+		if (peer != WANTS_NOBODY)
 			cores_wake(wants->view);
-			return;
-		}
-		if (!cores_leave(wants->view, core) || !is_wanted_now(wants) ||
+		if (peer != WANTS_NOBODY || !cores_leave(wants->view, core) ||
+		    !is_wanted_now(wants) ||
 		    !cores_resume_one(wants->view, core))
-			return;
+			return peer;
 	}
 	(void)cores_leave(wants->view, core);
+	return WANTS_NOBODY;
 }
 
 uint64_t wants_nr_given(const struct wants *wants)

@@ -70,15 +70,19 @@ bool wants_runs_below(const struct wants *wants, uint32_t level);
 
 /*
  * Gives the busy @core to the peer that wants a core most urgently, for a level more urgent
- * than @level.  True: the core is not this member's any more; cores_wake() comes next.
+ * than @level, and returns the peer: the core is not this member's any more, and cores_wake()
+ * comes next.  WANTS_NOBODY: it still is.
  */
-bool wants_serve(struct wants *wants, uint32_t core, uint32_t level);
+int wants_serve(struct wants *wants, uint32_t core, uint32_t level);
 
 /* The same for @peer alone, as the host wishes: whatever the level. */
 bool wants_serve_peer(struct wants *wants, uint32_t core, uint32_t peer);
 
-/* No worker needs the busy @core: a peer that wants it gets it and is woken, or it is kept idle. */
-void wants_leave(struct wants *wants, uint32_t core);
+/*
+ * No worker needs the busy @core: a peer that wants it gets it and is woken, or it is kept
+ * idle.  Returns that peer, or WANTS_NOBODY.
+ */
+int wants_leave(struct wants *wants, uint32_t core);
 
 /* How many cores were given for wants. */
 uint64_t wants_nr_given(const struct wants *wants);

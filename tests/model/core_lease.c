@@ -67,9 +67,10 @@ void overtake_ask(struct worker *worker)
 
 /* ---- the table ------------------------------------------------------------------------ */
 
-static int take(void *arg)
+static int take(void *arg, uint32_t *from)
 {
 	(void)arg;
+	(void)from;
 	payload_check(&table);
 	for (int i = 0; i < CORES; i++) {
 		uint32_t state = CORE_FREE;
@@ -82,21 +83,22 @@ static int take(void *arg)
 	return LEASE_NO_CORE;
 }
 
-static void put(void *arg, int core)
+static uint32_t put(void *arg, int core)
 {
 	(void)arg;
 	payload_check(&table);
 	MODEL_CHECK(xchg_release(&cores[core], CORE_FREE) == CORE_BUSY);
+	return LEASE_NO_PEER;
 }
 
-static bool give(void *arg, int core, unsigned int level)
+static uint32_t give(void *arg, int core, unsigned int level)
 {
 	(void)arg;
 	(void)level;
 	payload_check(&table);
 	MODEL_CHECK(xchg_release(&cores[core], CORE_AWAY) == CORE_BUSY);
 	ledger.owed++;
-	return true;
+	return 0;
 }
 
 /* The worker, the only one that gives, has told that it waits; or has another core. */

@@ -96,7 +96,7 @@ static void b_wants_one(void)
 
 static void a_serves(int id)
 {
-	if (wants_serve(&wants[A], (uint32_t)id, 30))
+	if (wants_serve(&wants[A], (uint32_t)id, 30) != WANTS_NOBODY)
 		ledger.nr_served++;
 }
 
@@ -150,7 +150,7 @@ static void b_wants_when_welcome(int id)
 static void a_serves_what_is_above_40(int id)
 {
 	(void)id;
-	MODEL_CHECK(!wants_serve(&wants[A], 0, 40));
+	MODEL_CHECK(wants_serve(&wants[A], 0, 40) == WANTS_NOBODY);
 }
 
 MODEL(ru8_no_want_counts_before_its_limit, .setup = setup,

@@ -140,7 +140,7 @@ static void look_around(struct life *life, uint32_t core)
 	wish = wish_member(host_wish(life->view.host, core));
 	ceases_to_run(life, core);
 	if (wants_serve_peer(&life->wants, core, wish) ||
-	    wants_serve(&life->wants, core, life->level))
+	    wants_serve(&life->wants, core, life->level) != WANTS_NOBODY)
 		return;
 	if (cores_hold(&life->view, core))
 		begins_to_run(life, (int)core);

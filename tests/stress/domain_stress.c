@@ -49,7 +49,8 @@ static bool pass_on(struct wants *own, uint32_t core, uint32_t what)
 	if (what < 3)
 		wants_leave(own, core);
 	return what < 3 ||
-	       (what < 7 && wants_serve(own, core, what < 5 ? 31 : 64));
+	       (what < 7 &&
+		wants_serve(own, core, what < 5 ? 31 : 64) != WANTS_NOBODY);
 }
 
 static int get_core(struct domain_view *own)

@@ -142,7 +142,7 @@ TEST(u06_a_want_of_the_same_level_is_no_reason_to_look_up)
 	crowd_want(1, 1, 30);
 	CHECK_EQ(wants_look(&crowd.wants[0], 30), WANTS_NOBODY);
 	CHECK_EQ(wants_look(&crowd.wants[0], 29), WANTS_NOBODY);
-	CHECK(!wants_serve(&crowd.wants[0], 0, 30));
+	CHECK_EQ(wants_serve(&crowd.wants[0], 0, 30), WANTS_NOBODY);
 	CHECK_EQ(wants_look(&crowd.wants[0], 31), 1);
 	CHECK(cores_hold(&crowd.view[0], 0));
 }
@@ -152,7 +152,7 @@ TEST(u06_a_strictly_more_urgent_want_gets_the_core)
 	crowd_of_two(1, 30, &options);
 	crowd_want(1, 1, 29);
 	CHECK_EQ(wants_look(&crowd.wants[0], 30), 1);
-	CHECK(wants_serve(&crowd.wants[0], 0, 30));
+	CHECK_NE(wants_serve(&crowd.wants[0], 0, 30), WANTS_NOBODY);
 	CHECK_EQ(cores_take(&crowd.view[1]), 0);
 	CHECK_EQ(wants_nr_given(&crowd.wants[0]), 1);
 }
@@ -161,12 +161,12 @@ TEST(u06_a_want_gets_as_many_cores_as_it_wants)
 {
 	crowd_of_two(4, 30, &options);
 	crowd_want(1, 2, 10);
-	CHECK(wants_serve(&crowd.wants[0], 0, 30));
-	CHECK(wants_serve(&crowd.wants[0], 1, 30));
-	CHECK(!wants_serve(&crowd.wants[0], 2, 30));
+	CHECK_NE(wants_serve(&crowd.wants[0], 0, 30), WANTS_NOBODY);
+	CHECK_NE(wants_serve(&crowd.wants[0], 1, 30), WANTS_NOBODY);
+	CHECK_EQ(wants_serve(&crowd.wants[0], 2, 30), WANTS_NOBODY);
 	CHECK_EQ(wants_look(&crowd.wants[0], 30), WANTS_NOBODY);
 	crowd_want(1, 1, 10); /* another want */
-	CHECK(wants_serve(&crowd.wants[0], 2, 30));
+	CHECK_NE(wants_serve(&crowd.wants[0], 2, 30), WANTS_NOBODY);
 }
 
 TEST(u04_of_all_wants_the_most_urgent_is_found)
@@ -247,7 +247,7 @@ TEST(ru6_a_phantom_gets_one_core_until_the_next_tick)
 {
 	crowd_of_two(4, 30, &options);
 	crowd_want(1, 1, 10);
-	CHECK(wants_serve(&crowd.wants[0], 0, 30));
+	CHECK_NE(wants_serve(&crowd.wants[0], 0, 30), WANTS_NOBODY);
 	for (uint32_t i = 0; i < 100; i++)
 		CHECK_EQ(wants_look(&crowd.wants[0], 30), WANTS_NOBODY);
 	wants_tick(&crowd.wants[0]);
@@ -258,7 +258,7 @@ TEST(ru6_a_peer_that_found_nothing_to_run_is_ignored_for_a_tick)
 {
 	crowd_of_two(1, 30, &options);
 	crowd_want(1, 1, 10);
-	CHECK(wants_serve(&crowd.wants[0], 0, 30));
+	CHECK_NE(wants_serve(&crowd.wants[0], 0, 30), WANTS_NOBODY);
 	CHECK_EQ(cores_take(&crowd.view[1]), 0);
 	crowd.page[1].figures.nr_in_vain++;
 	CHECK(cores_give(&crowd.view[1], 0, 0));
@@ -290,7 +290,7 @@ TEST(u15_the_page_of_a_peer_is_never_written)
 	crowd_want(1, 1, 10);
 	memcpy(&before, &crowd.page[1], sizeof(before));
 	(void)wants_look(&crowd.wants[0], 30);
-	CHECK(wants_serve(&crowd.wants[0], 0, 30));
+	CHECK_NE(wants_serve(&crowd.wants[0], 0, 30), WANTS_NOBODY);
 	wants_leave(&crowd.wants[0], 1);
 	wants_tick(&crowd.wants[0]);
 	CHECK_EQ(crowd_take(0), 0);
@@ -316,12 +316,12 @@ TEST(ru8_a_want_counts_no_more_than_its_member_may)
 	with_a_humble_peer();
 	crowd_want(1, 1, 0);
 	CHECK_EQ(wants_look(&crowd.wants[0], 40), WANTS_NOBODY);
-	CHECK(!wants_serve(&crowd.wants[0], 0, 40));
+	CHECK_EQ(wants_serve(&crowd.wants[0], 0, 40), WANTS_NOBODY);
 	CHECK_EQ(wants_look(&crowd.wants[0], 41), 1);
 	/* A want between the claim and the limit goes before it, on both sides of it. */
 	crowd_want(2, 1, 39);
 	CHECK_EQ(wants_look(&crowd.wants[0], 41), 2);
-	CHECK(wants_serve(&crowd.wants[0], 0, 41));
+	CHECK_NE(wants_serve(&crowd.wants[0], 0, 41), WANTS_NOBODY);
 	CHECK_EQ(crowd_take(2), 1);
 	CHECK_EQ(crowd_take(1), 0);
 }
@@ -336,7 +336,7 @@ TEST(ru8_a_limit_is_no_reason_to_wait_below_it)
 	crowd_want(1, 1, 0);
 	crowd_want(2, 1, 40);
 	CHECK_EQ(wants_look(&crowd.wants[0], 50), 1);
-	CHECK(wants_serve(&crowd.wants[0], 0, 50));
+	CHECK_NE(wants_serve(&crowd.wants[0], 0, 50), WANTS_NOBODY);
 	CHECK_EQ(crowd_take(1), 1);
 	CHECK_EQ(wants_look(&crowd.wants[1], 0), WANTS_NOBODY);
 }
@@ -345,14 +345,14 @@ TEST(ru8_a_member_gives_its_core_for_what_its_own_work_counts)
 {
 	with_a_humble_peer();
 	crowd_want(1, 1, 0);
-	CHECK(wants_serve(&crowd.wants[0], 0, 50));
+	CHECK_NE(wants_serve(&crowd.wants[0], 0, 50), WANTS_NOBODY);
 	CHECK_EQ(crowd_take(1), 1);
 	crowd_want(1, 0, 0);
 	crowd_want(0, 1, 40);
 	CHECK_EQ(wants_look(&crowd.wants[1], 0), WANTS_NOBODY);
 	crowd_want(0, 1, 39);
 	CHECK_EQ(wants_look(&crowd.wants[1], 0), 0);
-	CHECK(wants_serve(&crowd.wants[1], 0, 0));
+	CHECK_NE(wants_serve(&crowd.wants[1], 0, 0), WANTS_NOBODY);
 	CHECK_EQ(crowd_take(0), 1);
 }
 

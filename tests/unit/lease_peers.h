@@ -17,6 +17,7 @@
 #include <pthread.h>
 
 #define PEERS_CORES 8
+#define PEERS_NUMBER 5 /* of the one peer */
 
 enum peers_core { CORE_NONE, CORE_FREE, CORE_BUSY, CORE_AWAY };
 
@@ -71,11 +72,12 @@ static inline int peers_move(struct peers *peers, enum peers_core from,
 	return found;
 }
 
-static inline int peers_take(void *arg)
+static inline int peers_take(void *arg, uint32_t *from)
 {
 	struct peers *peers = peers_call(arg);
 	int core = peers_move(peers, CORE_FREE, CORE_BUSY), nr;
 
+	*from = LEASE_NO_PEER;
 	if (core < 0)
 		return core;
 	nr = atomic_fetch_add(&peers->nr_busy, 1) + 1;
@@ -101,25 +103,26 @@ static inline bool peers_end(struct peers *peers, int core, enum peers_core to)
 	return busy;
 }
 
-static inline void peers_put(void *arg, int core)
+static inline uint32_t peers_put(void *arg, int core)
 {
 	(void)peers_end(peers_call(arg), core, CORE_FREE);
+	return LEASE_NO_PEER;
 }
 
-static inline bool peers_give(void *arg, int core, unsigned int level)
+static inline uint32_t peers_give(void *arg, int core, unsigned int level)
 {
 	struct peers *peers = peers_call(arg);
 	int wished = core + 1;
 
 	if (atomic_load(&peers->refuses))
-		return false;
+		return LEASE_NO_PEER;
 	if (!atomic_compare_exchange_strong(&peers->wished, &wished, 0) &&
 	    atomic_load(&peers->wants) >= (int)level)
-		return false;
+		return LEASE_NO_PEER;
 	if (!peers_end(peers, core, CORE_AWAY))
-		return false;
+		return LEASE_NO_PEER;
 	atomic_fetch_add(&peers->nr_owed, 1);
-	return true;
+	return PEERS_NUMBER;
 }
 
 static inline void peers_wake(void *arg)

@@ -2,6 +2,9 @@
 /*
  * lease.c - how a worker takes, returns and passes on its core: see lease.h.
  *
+ * The flight recorder gets what a worker does with a core of another process, and its
+ * waits.  All of that takes microseconds, and is recorded always; picks record nothing.
+ *
  * Edges:
  *
  *  LE1  see core/sched/lease.h
@@ -14,6 +17,7 @@
 #include "core/sched/lease_pass.h"
 #include "core/sched/place.h"
 #include "core/sched/worker.h"
+#include "core/trace/trace.h"
 #include "os/clock.h"
 #include "os/futex.h"
 
@@ -42,24 +46,56 @@ static void begin(struct worker_lease *own, int core)
 	store_relaxed(&own->since_ns, os_now());
 }
 
+/* ---- the flight recorder -------------------------------------------------------------- */
+
+static void note_taken(struct worker *worker, int core, uint32_t from)
+{
+	if (from != LEASE_NO_PEER)
+		trace_event(&worker->trace, TRACE_CORE_TAKEN,
+			    trace_hand_over(core, from,
+					    lease_of(worker)->terms.self));
+}
+
+static void note_given(struct worker *worker, int core, uint32_t to)
+{
+	if (to != LEASE_NO_PEER)
+		trace_event(&worker->trace, TRACE_CORE_GIVEN,
+			    trace_hand_over(core, lease_of(worker)->terms.self,
+					    to));
+}
+
 /* ---- taking and returning ----------------------------------------------------------- */
 
-static bool take(struct lease *lease, struct worker_lease *own)
+/* A core from the table, or LEASE_NO_CORE. */
+static int take_free(struct worker *worker)
 {
-	int core = lease->ops->take(lease->arg);
+	const struct lease *lease = lease_of(worker);
+	uint32_t from = LEASE_NO_PEER;
+	int core = lease->ops->take(lease->arg, &from);
+
+	if (core != LEASE_NO_CORE)
+		note_taken(worker, core, from);
+	return core;
+}
+
+static bool take(struct worker *worker)
+{
+	int core = take_free(worker);
 
 	if (core == LEASE_NO_CORE)
 		return false;
-	begin(own, core);
+	begin(&worker->lease, core);
 	return true;
 }
 
 /* To a worker of this process, or back. */
-static void put(struct lease *lease, int core)
+static void put(struct worker *worker, int core)
 {
+	struct lease *lease = lease_of(worker);
+
 	if (lease_gate_grant(lease, core))
 		return;
-	lease->ops->put(lease->arg, core);
+	note_given(worker, core, lease->ops->put(lease->arg, core));
 	lease_gate_kick(lease);
 }
 
@@ -78,7 +114,7 @@ void lease_return(struct worker *worker)
 		set_core(own, LEASE_NO_CORE);
 		/* relaxed: a request that comes later is obeyed without a core. */
 		(void)and_relaxed(&own->asked, ASK_SETTLE | ASK_URGENT);
-		put(lease, core);
+		put(worker, core);
 	}
 	lease_pass_out(&own->pass);
 }
@@ -193,14 +229,14 @@ static bool take_at_gate(struct worker *worker)
 {
 	struct worker_lease *own = &worker->lease;
 	struct lease *lease = lease_of(worker);
-	int core = lease->ops->take(lease->arg);
+	int core = take_free(worker);
 
 	if (core == LEASE_NO_CORE)
 		return false;
 	if (lease_gate_leave(lease, own)) {
 		begin(own, core);
 	} else {
-		put(lease, core);
+		put(worker, core);
 	}
 	return true;
 }
@@ -231,6 +267,7 @@ static bool wait_once(struct worker *worker, enum lease_right *right)
 	    lease_gate_overtake(lease, own)) {
 		/* relaxed: the worker's own bit. */
 		(void)or_relaxed(&own->asked, ASK_URGENT);
+		trace_event(&worker->trace, TRACE_OVERTAKE, need.level);
 		*right = LEASE_OVERTAKES;
 		return true;
 	}
@@ -253,16 +290,19 @@ static enum lease_right wait_for_core(struct worker *worker)
 	struct worker_lease *own = &worker->lease;
 	struct lease_need need = worker_need(worker);
 	enum lease_right right = LEASE_RUNS;
+	uint64_t begin_ns;
 
 	if (need.level == LEASE_NO_LEVEL)
 		return LEASE_PARKS;
 	open_next_slot(worker);
 	own->urgent_ns = 0;
+	begin_ns = os_now();
 	if (!lease_gate_stand(lease_of(worker), own, need))
 		return LEASE_RUNS;
 	wake_receiver(worker);
 	while (!is_away(own) && !wait_once(worker, &right))
 		;
+	trace_event(&worker->trace, TRACE_CORE_WAIT, begin_ns);
 	return right;
 }
 
@@ -273,10 +313,12 @@ static void give(struct worker *worker, unsigned int level)
 	struct worker_lease *own = &worker->lease;
 	struct lease *lease = lease_of(worker);
 	int core = core_of(own);
+	uint32_t to = lease->ops->give(lease->arg, core, level);
 
-	own->refused = !lease->ops->give(lease->arg, core, level);
+	own->refused = to == LEASE_NO_PEER;
 	if (own->refused)
 		return;
+	note_given(worker, core, to);
 	lease_count(&lease->counters.given);
 	set_core(own, LEASE_NO_CORE);
 	own->gave = true;
@@ -325,7 +367,7 @@ static enum lease_right settle(struct worker *worker)
 		pass_on(worker, asked);
 	if (core_of(own) != LEASE_NO_CORE)
 		return LEASE_RUNS;
-	if (!take(lease, own))
+	if (!take(worker))
 		right = wait_for_core(worker);
 	wake_receiver(worker);
 	if (core_of(own) == LEASE_NO_CORE)
@@ -384,7 +426,7 @@ void lease_try(struct worker *worker)
 
 	if (!lease_pass_in(&own->pass))
 		return;
-	if (take(lease, own)) {
+	if (take(worker)) {
 		lease_count(&lease->counters.taken);
 		/* relaxed: the worker's own bit. */
 		(void)and_relaxed(&own->asked, ~(uint32_t)ASK_URGENT);

@@ -96,6 +96,10 @@ struct worker;
 #define LEASE_NO_CORE (-1)
 #define LEASE_NO_LEVEL 64u /* less urgent than all: nothing to run */
 
+/* In place of the number of a peer, for the flight recorder. */
+#define LEASE_NO_PEER 0xffffu
+#define LEASE_HOST 0xfffeu /* the process that divides the cores */
+
 /*
  * The other processes.  But for ->want, which has the lock of the gate, calls come from
  * several workers at a time, and nothing is locked.  A call must not call lease_*()
@@ -104,20 +108,22 @@ struct worker;
 struct lease_ops {
 	/*
 	 * A core that this process holds, and that no worker has; it has a worker from now
-	 * on.  LEASE_NO_CORE: none is free.  A few loads and stores.
+	 * on.  LEASE_NO_CORE: none is free.  A few loads and stores.  *@from is the peer that
+	 * gave it, LEASE_HOST, or LEASE_NO_PEER if it was idle here.
 	 */
-	int (*take)(void *arg);
+	int (*take)(void *arg, uint32_t *from);
 	/*
 	 * The worker of @core needs it no more: the process keeps the core idle, so that
-	 * ->take finds it, or a peer that wants a core gets it.  @core may be lost.
+	 * ->take finds it, or a peer that wants a core gets it.  @core may be lost.  Returns
+	 * that peer, or LEASE_NO_PEER.
 	 */
-	void (*put)(void *arg, int core);
+	uint32_t (*put)(void *arg, int core);
 	/*
 	 * The worker of @core is at a safe place, and could go on with a task of @level (or
 	 * LEASE_NO_LEVEL).  If a peer has a better right to the core now, the core is given
-	 * away: true.  The peer may sleep until ->wake.
+	 * away.  Returns that peer, which may sleep until ->wake, or LEASE_NO_PEER.
 	 */
-	bool (*give)(void *arg, int core, unsigned int level);
+	uint32_t (*give)(void *arg, int core, unsigned int level);
 	/*
 	 * After ->give, when the worker stands at the gate, or needs no core: the peers that
 	 * were given a core are woken.
@@ -155,6 +161,7 @@ enum lease_mode {
 };
 
 struct lease_terms {
+	uint32_t self; /* the number of this process, for the flight recorder    */
 	uint64_t tick_ns; /* from one ->tick to the next, while a worker is awake   */
 	uint64_t quantum_ns; /* the turn of a worker, if another one waits             */
 	uint64_t grace_ns; /* before a worker runs without a core; UINT64_MAX: never */

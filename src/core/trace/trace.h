@@ -3,7 +3,8 @@
  * trace.h - the flight recorder: the latest events of each worker.
  *
  * Each worker writes into a ring of its own, overwriting the oldest event.
- * Rare events (park, unpark, steal) are always recorded.  Events of tasks are
+ * Rare events (park, unpark, steal, a core that goes from one process to another) are
+ * always recorded.  Events of tasks are
  * recorded only in a full trace, since an event costs about as much as a small
  * task.  When the runtime is freed, a full trace is written as Chrome/Perfetto
  * JSON (trace_json.c), with the number of events that were overwritten.
@@ -42,7 +43,11 @@ struct worker;
 enum trace_kind {
 	TRACE_PARK,
 	TRACE_UNPARK,
-	TRACE_STEAL, /* arg: index of the victim */
+	TRACE_STEAL,      /* arg: index of the victim                   */
+	TRACE_CORE_GIVEN, /* arg: trace_hand_over()                     */
+	TRACE_CORE_TAKEN, /* arg: the same                              */
+	TRACE_CORE_WAIT,  /* arg: when it began; recorded at its end    */
+	TRACE_OVERTAKE,   /* arg: the level; runs without a core        */
 
 	/* Only in a full trace; arg: the function. */
 	TRACE_TASK_BEGIN,
@@ -137,6 +142,12 @@ void trace_record(struct trace_ring *ring, enum trace_kind kind,
 		  const struct trace_subject *subject);
 cold void trace_record_task(struct trace_ring *ring, enum trace_kind kind,
 			    const struct sley_task *task);
+
+/* A core that another process gave, or got: 16 bits for each number. */
+static inline uint64_t trace_hand_over(int core, uint32_t from, uint32_t to)
+{
+	return (uint64_t)core << 32 | (uint64_t)from << 16 | to;
+}
 
 /* A rare event. */
 static inline void trace_event(struct trace_ring *ring, enum trace_kind kind,

@@ -4,7 +4,9 @@
  *
  * One process, one thread per track.  Each stretch in which a worker runs a
  * task without a break is a slice; args.task tells which slices belong to one
- * task, args.end why a slice ended.  Park, unpark and steal are instants.  Events
+ * task, args.end why a slice ended.  Park, unpark and steal are instants, and so is a core
+ * that this process gives to another or gets.  A wait for a core is a slice between the
+ * slices of tasks.  Events
  * that the user adds have a category: scopes are slices within the slices of their
  * task.  Edges of a graph are flows: arrows from the slice that has ended last on
  * its track to the slice that is open when the edge is recorded.
@@ -159,6 +161,66 @@ static void put_edge(struct writer *writer, char phase, uint64_t time_ns,
 		      id, phase == 'f' ? ",\"bp\":\"e\"" : "");
 }
 
+/* ---- cores that processes share ----------------------------------------------------- */
+
+static void put_peer(struct writer *writer, const char *key, uint32_t peer)
+{
+	if (peer == LEASE_HOST)
+		(void)fprintf(writer->file, ",\"%s\":\"host\"", key);
+	else
+		(void)fprintf(writer->file, ",\"%s\":\"member %" PRIu32 "\"",
+			      key, peer);
+}
+
+static void put_hand_over(struct writer *writer,
+			  const struct trace_record *record, const char *name)
+{
+	put_instant(writer, record->time_ns, name);
+	(void)fprintf(writer->file,
+		      ",\"cat\":\"domain\",\"args\":{\"core\":%" PRIu64,
+		      record->arg >> 32);
+	put_peer(writer, "from", record->arg >> 16 & 0xffff);
+	put_peer(writer, "to", record->arg & 0xffff);
+	(void)fputs("}}", writer->file);
+}
+
+static void put_overtake(struct writer *writer,
+			 const struct trace_record *record)
+{
+	put_instant(writer, record->time_ns, "overtake");
+	(void)fprintf(writer->file,
+		      ",\"cat\":\"domain\",\"args\":{\"priority\":%d}}",
+		      (int)record->arg - (int)LEVEL_DEFAULT);
+}
+
+static void put_core_wait(struct writer *writer,
+			  const struct trace_record *record)
+{
+	begin_event(writer, 'X');
+	put_time(writer, "ts", record->arg);
+	put_time(writer, "dur", record->time_ns - record->arg);
+	(void)fputs(",\"cat\":\"domain\",\"name\":\"wait for a core\"}",
+		    writer->file);
+}
+
+static void put_core_record(struct writer *writer,
+			    const struct trace_record *record)
+{
+	switch ((enum trace_kind)record->kind) {
+	case TRACE_CORE_GIVEN:
+		put_hand_over(writer, record, "core given");
+		break;
+	case TRACE_CORE_TAKEN:
+		put_hand_over(writer, record, "core taken");
+		break;
+	case TRACE_CORE_WAIT:
+		put_core_wait(writer, record);
+		break;
+	default:
+		put_overtake(writer, record);
+	}
+}
+
 /* ---- events of the user ------------------------------------------------------------ */
 
 static void put_user_name(struct writer *writer, const char *category,
@@ -245,6 +307,12 @@ static void put_record(struct writer *writer, const struct trace_record *record)
 		break;
 	case TRACE_STEAL:
 		put_instant_of(writer, now_ns, "steal", "from", record->arg);
+		break;
+	case TRACE_CORE_GIVEN:
+	case TRACE_CORE_TAKEN:
+	case TRACE_CORE_WAIT:
+	case TRACE_OVERTAKE:
+		put_core_record(writer, record);
 		break;
 	case TRACE_TASK_BEGIN:
 	case TRACE_RESUME:

@@ -1,83 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * trace.c - a full trace is valid JSON and tells what happened.
- *
- * trace.py reads the file and prints what it counted, one "key value" a line.
  */
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "conformance/graph/graph.h"
+#include "conformance/runtime/trace_file.h"
 
 #define NR_TASKS 50
-
-static char directory[] = "/tmp/sley-trace-test-XXXXXX";
-static char path[256];
-static char told[1024];  /* by trace.py      */
-static char lines[1024]; /* through .report */
-
-static void take_report(void *self, const char *line)
-{
-	(void)self;
-	(void)snprintf(lines + strlen(lines), sizeof(lines) - strlen(lines),
-		       "%s\n", line);
-}
-
-static void begin(void)
-{
-	CHECK(mkdtemp(directory) != NULL);
-	(void)snprintf(path, sizeof(path), "%s/trace.json", directory);
-}
-
-/* Fails if there is another file in the directory. */
-static void end(void)
-{
-	(void)unlink(path);
-	CHECK_EQ(rmdir(directory), 0);
-}
-
-static struct sley_config tracing(const char *setting)
-{
-	struct sley_config config = *test_config();
-
-	config.trace = setting;
-	config.report = take_report;
-	return config;
-}
-
-/* Let trace.py read the file; told has what it says. */
-static void read_trace(const char *file)
-{
-	char command[512];
-	FILE *pipe;
-	size_t size;
-
-	(void)snprintf(command, sizeof(command), "python3 -I -S %s %s",
-		       TRACE_CHECKER, file);
-	pipe = popen(command, "r");
-	CHECK(pipe != NULL);
-	size = fread(told, 1, sizeof(told) - 1, pipe);
-	told[size] = '\0';
-	CHECK_EQ(pclose(pipe), 0);
-}
-
-/* The number behind @key in what was told. */
-static long number(const char *key)
-{
-	const char *line = told;
-	size_t length = strlen(key);
-
-	while (line && *line) {
-		if (strncmp(line, key, length) == 0 && line[length] == ' ')
-			return strtol(line + length, NULL, 10);
-		line = strchr(line, '\n');
-		line = line ? line + 1 : NULL;
-	}
-	return -1;
-}
 
 /* A runtime that traces to path. */
 static struct sley *start_tracing(void)

@@ -19,9 +19,15 @@
   renamed     threads with the name given in tests/conformance/runtime/trace.c
   arrows      edges of graphs, from within a slice to within a later one
   loose       ends of arrows that are not so
+  given taken cores that went to another process, or came
+  overtakes   times that a worker went on without a core
+  waits       waits for a core
+  self        the number of the process in its domain; -1: no core came or went
+  peers       other members that gave or got a core
 """
 import collections
 import json
+import re
 import sys
 
 NAME = 'say "\\' + 4 * "\u00e4" + "?"  # cut in the middle of a letter
@@ -38,6 +44,7 @@ slices = []
 scopes = []
 asynchronous = collections.Counter()
 arrows = collections.defaultdict(dict)
+selves, peers = set(), set()
 for event in trace["traceEvents"]:
     track = event["pid"], event["tid"]
     if event["ph"] == "M":
@@ -60,6 +67,19 @@ for event in trace["traceEvents"]:
         assert event["name"] == "here", event
         count["instants"] += 1
         continue
+    if event.get("cat") == "domain" and event["ph"] == "i":
+        args = event["args"]
+        if event["name"] == "overtake":
+            assert -32 <= args["priority"] < 0, event
+            count["overtakes"] += 1
+            continue
+        assert event["name"] in ("core given", "core taken"), event
+        assert args["core"] >= 0, event
+        given = event["name"] == "core given"
+        count["given" if given else "taken"] += 1
+        selves.add(args["from" if given else "to"])
+        peers.add(args["to" if given else "from"])
+        continue
     if event["ph"] == "i":
         assert event["name"] in ("park", "unpark", "steal", "dropped"), event
         if event["name"] == "dropped":
@@ -72,13 +92,17 @@ for event in trace["traceEvents"]:
         count[event["name"]] += 1
         scopes.append(event)
         continue
+    # The times have three digits behind the point; halves of them are noise.
+    count["overlaps"] += event["ts"] < last.get(track, 0) - 0.0005
+    last[track] = event["ts"] + event["dur"]
+    if event.get("cat") == "domain":
+        assert event["name"] == "wait for a core", event
+        count["waits"] += 1
+        continue
     slices.append(event)
     end = event["args"]["end"]
     count[end] += 1
     count["named"] += event["name"] == NAME
-    # The times have three digits behind the point; halves of them are noise.
-    count["overlaps"] += event["ts"] < last.get(track, 0) - 0.0005
-    last[track] = event["ts"] + event["dur"]
     seen.add(event["args"]["task"])
     if end == "done":
         ended.add(event["args"]["task"])
@@ -121,9 +145,14 @@ count["open"] = sum(map(bool, asynchronous.values()))
 
 assert trace["otherData"]["dropped"] == dropped
 count["dropped"] = dropped
+assert len(selves) <= 1 and not selves & peers, (selves, peers)
+assert all(re.fullmatch(r"host|member \d+", name) for name in peers), peers
+count["self"] = int(selves.pop().removeprefix("member ")) if selves else -1
+count["peers"] = len(peers - {"host"})
 count["strangers"] = len(seen - ended)
 for key in ("tracks", "done", "blocked", "yielded", "unknown", "named",
             "strangers", "overlaps", "dropped", "outer", "inner", "other",
             "stray", "crossed", "instants", "open", "async", "renamed",
-            "arrows", "loose"):
+            "arrows", "loose", "given", "taken", "overtakes", "waits",
+            "self", "peers"):
     print(key, count[key])
