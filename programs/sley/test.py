@@ -5,9 +5,11 @@ import argparse
 import os
 import pty
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 failures = 0
 
@@ -54,16 +56,23 @@ def check_tour(program):
     stops = [line for line in lines
              if line.startswith(("\u2713", "\u2717"))]
     check("the tour is right at every stop",
-          done.returncode == 0 and len(stops) == 31
+          done.returncode == 0 and len(stops) == 32
           and all(line[0] == "\u2713" for line in stops),
           done.stdout + done.stderr)
     check("its lines have at most 80 columns",
           all(len(line) <= 80 for line in lines), done.stdout)
+    check_domain(lines)
     done = run(program, "tour", "--workers", "1", LC_ALL="C")
     check("it is right with one worker, too", done.returncode == 0,
           done.stdout + done.stderr)
     check("it is plain ASCII outside of UTF-8", done.stdout.isascii(),
           done.stdout)
+    done = run("env", "-u", "XDG_RUNTIME_DIR", "taskset", "-c",
+               str(max(os.sched_getaffinity(0))), program, "tour")
+    check("and on one CPU, without a folder for sockets",
+          done.returncode == 0, done.stdout + done.stderr)
+    for number in (signal.SIGKILL, signal.SIGINT):
+        check_tour_that_ends_early(program, number)
     for words in (("--workers",), ("--workers", "0"), ("--workers", "x"),
                   ("--workers", "4097"), ("--fast",),
                   ("--workers", "1", "more")):
@@ -71,6 +80,55 @@ def check_tour(program):
         check(f"the tour refuses {' '.join(words)}",
               done.returncode == 2 and "usage: sley tour" in done.stderr,
               done.stderr)
+
+
+def processes_of(mark):
+    """The command lines of all processes with this in their environment."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as file:
+                if mark.encode() not in file.read().split(b"\0"):
+                    continue
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                found.append(file.read().split(b"\0"))
+        except OSError:  # it has ended, or is another user's
+            continue
+    return found
+
+
+def eventually(condition):
+    end = time.monotonic() + 60
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
+    return condition()
+
+
+def check_tour_that_ends_early(program, number):
+    """In the middle of the stop "domain", when all its processes run."""
+    mark = f"SLEY_TOUR_OF_TEST={os.getpid()}.{number}"
+    tour = subprocess.Popen(["env", mark, program, "tour"],
+                            stdout=subprocess.DEVNULL)
+    check("the tour comes to its domain",
+          eventually(lambda: any(words[2:4] == [b"--member", b"urgent"]
+                                 and words[4] != b"-"
+                                 for words in processes_of(mark))))
+    tour.send_signal(number)
+    tour.wait()
+    check(f"a tour that gets {number.name} leaves no process behind",
+          eventually(lambda: not processes_of(mark)),
+          str(processes_of(mark)))
+
+
+def check_domain(lines):
+    """Without a domain no core changes hands; in one urgent work gets one."""
+    at = next(i for i, line in enumerate(lines) if "domain  " in line[:12])
+    head, without, within = [line.split() for line in lines[at + 1:at + 4]]
+    check("the tour compares an urgent process without and with a domain",
+          head[-4:] == ["median", "worst", "hand-overs", "overtakes"]
+          and without[:3] == ["without", "a", "domain"]
+          and without[-2:] == ["0", "0"] and within[:3] == ["in", "a", "domain"]
+          and int(within[-2]) + int(within[-1]) > 0, "\n".join(lines))
 
 
 def check_doctor(program):

@@ -103,6 +103,9 @@ static const struct stop stops[] = {
 	  .did = "a client, then the daemon killed",
 	  .run = tour_daemon },
 #endif
+	{ .model = "domain",
+	  .did = "urgent work among 2 busy processes",
+	  .run = tour_domain },
 	{ .model = "http",
 	  .did = "fetched its own page 1,000 times",
 	  .run = tour_http },
@@ -373,6 +376,10 @@ static int run(int argc, char **argv)
 	/* Not for users: see tour_daemon.c. */
 	if (argc == 3 && strcmp(argv[1], "--client") == 0)
 		return tour_be_client(argv[2]) ? STATUS_TROUBLE : STATUS_OK;
+	/* Nor this: see tour_domain.c. */
+	if (argc == 4 && strcmp(argv[1], "--member") == 0)
+		return tour_be_member(argv[2], argv[3]) ? STATUS_TROUBLE
+							: STATUS_OK;
 	if (strcmp(argv[1], "--workers") != 0 || argc > 3) {
 		fprintf(stderr, "sley tour: unexpected '%s'\n",
 			argc > 3 ? argv[3] : argv[1]);
@@ -394,7 +401,7 @@ const struct command command_tour = {
 	.arguments = "[--workers N]",
 	.summary = "see each part at work, with timings",
 	.help = "Each line does real work and checks its own result; the exit "
-		"status is 1 if\none was wrong.  It takes about a second.  With "
+		"status is 1 if\none was wrong.  It takes some seconds.  With "
 		"SLEY_TRACE=full in the environment\neach runtime leaves a "
 		"trace for https://ui.perfetto.dev in this directory.\n",
 	.run = run,

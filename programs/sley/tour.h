@@ -95,6 +95,14 @@ void tour_daemon(struct outcome *out);
 /* tour_client.c: one of the clients; runs until its input ends.  0 or an error. */
 int tour_be_client(const char *socket);
 
+/* tour_domain.c: an urgent process among busy ones, without a domain and in one. */
+void tour_domain(struct outcome *out);
+
+/* tour_member.c: one of these processes.  0 or an error. */
+int tour_be_member(const char *role, const char *socket);
+
+#define TOUR_NR_URGENT 25 /* pieces of urgent work */
+
 /* tour_http.c: a page, served and fetched. */
 void tour_http(struct outcome *out);
 
