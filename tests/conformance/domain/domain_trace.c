@@ -119,7 +119,7 @@ static void check_marks(const struct sley_domain_info *info)
 	CHECK_EQ(number("overtakes"), (long)info->overtakes);
 }
 
-TEST(a_trace_shows_cores_that_were_handed_over_and_waits_for_them)
+TEST(m39_a_trace_shows_cores_that_were_handed_over_and_waits_for_them)
 {
 	struct sley_domain_info of_busy, of_urgent;
 
@@ -148,7 +148,7 @@ TEST(a_trace_shows_cores_that_were_handed_over_and_waits_for_them)
 	close_domain();
 }
 
-TEST(a_trace_shows_urgent_work_that_overtook)
+TEST(m39_a_trace_shows_urgent_work_that_overtook)
 {
 	struct sley_domain_info of_urgent;
 
@@ -173,7 +173,7 @@ TEST(a_trace_shows_urgent_work_that_overtook)
 	close_domain();
 }
 
-TEST(the_trace_of_a_runtime_without_a_domain_has_no_cores)
+TEST(m39_the_trace_of_a_runtime_without_a_domain_has_no_cores)
 {
 	begin();
 	busy = start_member(path, NULL);
