@@ -207,7 +207,7 @@ struct sley_domain_info {
 	uint32_t nr_joined;  /* how often it became a member                 */
 	uint64_t given;      /* cores handed over to others                  */
 	uint64_t taken;      /* cores got from others                        */
-	uint64_t entries; /* looks of a strict member that led to a hand-over */
+	uint64_t entries; /* looks before a task that led to a hand-over: strict */
 	uint64_t in_vain; /* hand-overs to a member that had no such task */
 	uint64_t overtakes; /* times that a worker ran urgent work without a core */
 	uint64_t waits;     /* times that a worker waited for a core        */

@@ -411,7 +411,9 @@ bool lease_look(struct worker *worker, unsigned int level)
 		return false;
 	wanted = lease->ops->look(lease->arg, level);
 	if (wanted) {
-		lease_count(&lease->counters.looks);
+		/* A worker without a task has none that must wait for a peer's. */
+		if (level != LEASE_NO_LEVEL)
+			lease_count(&lease->counters.looks);
 		/* relaxed: the worker's own request. */
 		(void)or_relaxed(&own->asked, ASK_GIVE);
 	}

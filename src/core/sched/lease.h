@@ -210,7 +210,7 @@ struct worker_lease {
 struct lease_counters {
 	uint64_t taken; /* cores that workers took                             */
 	uint64_t in_vain; /* of these: returned without having run a task        */
-	uint64_t looks; /* looks that found a more urgent want of a peer       */
+	uint64_t looks; /* before a task: found a more urgent want of a peer   */
 	uint64_t given; /* cores that were given to a peer when asked          */
 	uint64_t lost; /* cores that were not this process's any more         */
 	uint64_t passed; /* cores that went to another worker of this process   */
@@ -323,7 +323,7 @@ void lease_return(struct worker *worker);
 
 /*
  * In a pick: strict mode, and the worker could go on with a task of @level.  True: it is
- * asked for its core.
+ * asked for its core.  Also before a worker spins: it has no task, LEASE_NO_LEVEL.
  */
 bool lease_look(struct worker *worker, unsigned int level);
 
