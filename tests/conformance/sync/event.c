@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event.c - manual and automatic events, any of several: M25, M26.
+ * event.c - manual and automatic events, any of several: M25, M26, R-U2.
  */
 #include "conformance/bound.h"
 
@@ -409,5 +409,78 @@ TEST_WORKERS(m26_a_wait_that_is_over_leaves_nothing_at_the_other_events)
 	/* Nobody is there to take this: the set stays. */
 	sley_event_set(&lasting);
 	CHECK(sley_event_try(&lasting));
+	stop(rt);
+}
+
+/* ---- R-U2: a wake before the task is known to wait ---------------------------- */
+
+#define NR_LISTED 32
+
+/*
+ * The wake comes while the task enters itself at one event after the other, and before it
+ * has left its stack.
+ */
+struct early {
+	struct sley_event events[NR_LISTED];
+	atomic_int round;  /* of the wait that begins; -1: over            */
+	atomic_int inside; /* threads that run the task                    */
+	int rounds;
+};
+
+static void wait_at_all(struct early *early)
+{
+	struct sley_event *listed[NR_LISTED];
+
+	for (int i = 0; i < NR_LISTED; i++)
+		listed[i] = &early->events[i];
+	CHECK_EQ(atomic_fetch_sub(&early->inside, 1), 1);
+	CHECK_EQ(sley_event_wait_any_until(listed, NR_LISTED,
+					   sley_after(10 * SLEY_SEC)),
+		 0);
+	CHECK_EQ(atomic_fetch_add(&early->inside, 1), 0);
+}
+
+static void wait_each_round(void *arg)
+{
+	struct early *early = arg;
+
+	atomic_store(&early->inside, 1);
+	for (int i = 1; i <= early->rounds; i++) {
+		atomic_store(&early->round, i);
+		wait_at_all(early);
+	}
+	atomic_store(&early->round, -1);
+}
+
+static void *set_each_round(void *arg)
+{
+	struct early *early = arg;
+	int seen = 0, round;
+
+	while ((round = atomic_load(&early->round)) >= 0) {
+		if (round == seen)
+			continue;
+		seen = round;
+		for (uint64_t left = test_random(400); left; left--)
+			atomic_signal_fence(memory_order_seq_cst);
+		sley_event_set(&early->events[0]);
+	}
+	return NULL;
+}
+
+TEST_WORKERS(ru2_a_wake_before_the_task_has_left_its_stack_is_kept)
+{
+	struct early early = { .rounds = test_scale(3000) };
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley *rt = start();
+	struct sley_task task;
+	pthread_t thread;
+
+	for (int i = 0; i < NR_LISTED; i++)
+		early.events[i] = (struct sley_event)SLEY_EVENT_AUTO_INIT;
+	thread = test_thread(set_each_round, &early);
+	sley_spawn(&group, &task, wait_each_round, &early);
+	sley_join(&group);
+	pthread_join(thread, NULL);
 	stop(rt);
 }

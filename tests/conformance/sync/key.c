@@ -263,6 +263,63 @@ TEST_WORKERS(u11_no_wake_is_lost_whoever_comes_first)
 	stop(rt);
 }
 
+/* A thread wakes the key at any moment of a wait, also between its look and its sleep. */
+struct duel {
+	uint64_t key;
+	atomic_int round; /* of the wait that begins; -1: over */
+	int rounds;
+};
+
+static void spin_randomly(void)
+{
+	for (uint64_t left = test_random(400); left; left--)
+		atomic_signal_fence(memory_order_seq_cst);
+}
+
+static void *wake_each_round(void *arg)
+{
+	struct duel *duel = arg;
+	int seen = 0, round;
+
+	while ((round = atomic_load(&duel->round)) >= 0) {
+		if (round == seen)
+			continue;
+		seen = round;
+		spin_randomly();
+		CHECK_GE(sley_key_wake(duel->key), 0);
+	}
+	return NULL;
+}
+
+static void wait_each_round(void *arg)
+{
+	struct duel *duel = arg;
+
+	for (int i = 1; i <= duel->rounds; i++) {
+		atomic_store(&duel->round, i);
+		spin_randomly();
+		CHECK_EQ(sley_key_wait_until(duel->key,
+					     sley_after(10 * SLEY_SEC)),
+			 0);
+	}
+	atomic_store(&duel->round, -1);
+}
+
+TEST_WORKERS(ru1_a_wake_between_the_look_and_the_sleep_is_not_lost)
+{
+	struct duel duel = { .rounds = test_scale(2000), .key = new_key() };
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley *rt = start();
+	struct sley_task task;
+	pthread_t thread = test_thread(wake_each_round, &duel);
+
+	sley_spawn(&group, &task, wait_each_round, &duel);
+	sley_join(&group);
+	pthread_join(thread, NULL);
+	CHECK_EQ(sley_key_destroy(duel.key), 0);
+	stop(rt);
+}
+
 /* ---- other processes ------------------------------------------------------------- */
 
 static void *make_keys(void *arg)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * priority.c - which of the ready tasks runs: U01, U02, U03, U12.
+ * priority.c - which of the ready tasks runs: U01, U02, U03, U12, R-U3.
  *
  * The order is exact between levels, and first in, first out within a level
  * other than the default one, whose queues are per worker.
@@ -387,6 +387,39 @@ TEST(u03_an_urgent_fiber_that_wakes_goes_before_what_is_ready)
 	spawn_letter(&all, &l[3], 'v', 0, put_letter);
 	sley_join(&all.group);
 	CHECK_STR(all.text, "sutv");
+	stop(rt);
+}
+
+static void wake_and_move_twice(void *arg)
+{
+	struct letter *l = arg;
+	struct letter *sleeper = l - 1;
+
+	sley_event_set(&l->letters->event);
+	CHECK_EQ(sley_set_priority(&sleeper->task, -2), 0);
+	sley_event_set(&l->letters->event);
+	CHECK_EQ(sley_set_priority(&sleeper->task, 3), 0);
+	put(l->letters, l->name);
+}
+
+TEST(ru3_wakes_and_new_priorities_leave_a_task_in_one_queue)
+{
+	struct sley *rt = start_single();
+	struct letters all = { .event = SLEY_EVENT_INIT };
+	struct letter l[5];
+
+	spawn_letter(&all, &l[0], 'w', 7, wait_and_put);
+	run_all(rt);
+	/* Blocked: the new level is noted, and the task is in no queue. */
+	CHECK_EQ(sley_set_priority(&l[0].task, 1), 0);
+	CHECK_EQ(sley_run_one(rt), 0);
+	spawn_letter(&all, &l[1], 's', 2, wake_and_move_twice);
+	spawn_letter(&all, &l[2], 'a', 1, put_letter);
+	spawn_letter(&all, &l[3], 'b', 3, put_letter);
+	spawn_letter(&all, &l[4], 'c', 4, put_letter);
+	sley_join(&all.group);
+	/* Last it was moved to level 3, behind the task that is there. */
+	CHECK_STR(all.text, "asbwc");
 	stop(rt);
 }
 
