@@ -56,7 +56,7 @@ static void arrange_slices(struct domain_member *member)
 
 /* ---- what the gate asks ---------------------------------------------------------------- */
 
-/* The busy @core was taken just now: which process gave it? */
+/* The busy @core was taken just now: which process gave the core? */
 static uint32_t giver_of(const struct domain_member *member, int core)
 {
 	uint64_t word = member_core(member->view.own, (uint32_t)core);
@@ -83,7 +83,7 @@ static int op_take(void *arg, uint32_t *from)
 	return core;
 }
 
-/* As the gate has it. */
+/* In the numbers of the gate. */
 static uint32_t peer_or_none(int peer)
 {
 	return peer == WANTS_NOBODY ? LEASE_NO_PEER : (uint32_t)peer;
