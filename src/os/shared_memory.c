@@ -159,12 +159,12 @@ const void *(os_shared_memory_map_to_read)(int fd, size_t size)
  * By the system call itself: other threads read the place meanwhile, and the thread
  * sanitizer takes mmap(2) of the C library for a write to all of the place.
  */
-static int map_over(void *at, size_t size, int flags, int fd)
+static int map_over(void *at, size_t size, int rights, int flags, int fd)
 {
 	int saved_errno = errno, err = 0;
 
 	/* fault: of a page that comes; where one goes, nobody is told if it stays. */
-	if (syscall(SYS_mmap, at, size, PROT_READ, flags | MAP_FIXED, fd,
+	if (syscall(SYS_mmap, at, size, rights, flags | MAP_FIXED, fd,
 		    BEGIN_OF_FILE) == -1)
 		err = -ENOMEM;
 	errno = saved_errno;
@@ -174,12 +174,14 @@ static int map_over(void *at, size_t size, int flags, int fd)
 int os_shared_memory_map_over(int fd, size_t size, void *at)
 {
 	return -fault_error("mmap", ENOMEM)
-		       ?: map_over(at, size, MAP_SHARED, fd);
+		       ?: map_over(at, size, PROT_READ, MAP_SHARED, fd);
 }
 
 int os_shared_memory_blank_over(void *at, size_t size)
 {
-	return map_over(at, size, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	/* The kernel refuses to wait for a word that can never change. */
+	return map_over(at, size, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1);
 }
 
 uint64_t os_shared_memory_max(uint64_t size)

@@ -61,7 +61,7 @@ must_check const void *os_shared_memory_map_to_read(int fd, size_t size);
  */
 must_check int os_shared_memory_map_over(int fd, size_t size, void *at);
 
-/* Readable zeroes in place of the memory at @at, as above. */
+/* Zeroes in place of the memory at @at, as above: a thread may wait for its words. */
 must_check int os_shared_memory_blank_over(void *at, size_t size);
 
 /* @size, or the largest size that a file of this process may have (ulimit -f). */

@@ -4,6 +4,8 @@
  */
 #include "harness/test.h"
 
+#include "os/clock.h"
+#include "os/futex.h"
 #include "os/map.h"
 #include "os/shared_memory.h"
 
@@ -32,6 +34,26 @@ TEST(a_page_is_replaced_where_it_is_looked_at)
 	os_close(fd);
 	os_unmap(own, size);
 	os_unmap((void *)at, 2 * size);
+}
+
+/* Zeroes that nobody can write to are no words for the kernel: such a wait fails. */
+TEST(words_of_a_blank_page_can_be_waited_for)
+{
+	size_t size = os_page_size();
+	uint32_t *at = os_map(size);
+	const struct os_futex_word word = { .word = at };
+	uint64_t deadline = os_now() + 1000000;
+	int err;
+
+	CHECK(at);
+	CHECK_EQ(os_shared_memory_blank_over(at, size), 0);
+	do
+		err = os_futex_wait_many(&word, 1, deadline);
+	while (!err);
+	if (err == -ENOSYS)
+		test_skip("this kernel has no futex_waitv");
+	CHECK_EQ(err, -ETIMEDOUT);
+	os_unmap(at, size);
 }
 
 TEST(a_page_that_cannot_be_replaced_stays)
