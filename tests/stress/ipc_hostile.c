@@ -230,28 +230,24 @@ static uint32_t visit(struct ipc_scene *scene, uint32_t max)
 	return nr;
 }
 
-static void intrude(struct ipc_scene *scene)
+static void intrude(void *arg)
 {
+	struct ipc_scene *scene = arg;
 	uint32_t left = nr_writes();
 
 	while (left)
 		left -= visit(scene, left);
 }
 
-static void spin(struct ipc_scene *scene)
+static void spin(void *arg)
 {
+	const struct ipc_scene *scene = arg;
+
 	while (!atomic_load(&scene->page->stop))
 		;
 }
 
 /* ---- the honest client ------------------------------------------------------------------- */
-
-static int compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
 
 static uint64_t p99_of(const struct ipc_page *page)
 {
@@ -262,8 +258,7 @@ static uint64_t p99_of(const struct ipc_page *page)
 	CHECK_GT(nr, 0);
 	for (uint32_t i = 0; i < nr; i++)
 		sorted[i] = atomic_load(&page->samples_ns[i]);
-	qsort(sorted, nr, sizeof(sorted[0]), compare);
-	return sorted[nr * 99 / 100];
+	return cast_percentile(sorted, nr, 99);
 }
 
 static bool is_long(void)
@@ -281,25 +276,25 @@ static void await_calls(const struct ipc_scene *scene, uint32_t nr)
 /* The honest client, until it has made some calls. */
 static uint64_t measure_beside_spinning(struct ipc_scene *scene)
 {
-	pid_t client = ipc_fork(scene, ipc_measured_client);
-	pid_t other = ipc_fork(scene, spin);
+	pid_t client = cast_fork(ipc_measured_client, scene);
+	pid_t other = cast_fork(spin, scene);
 
 	await_calls(scene, is_long() ? IPC_SAMPLES : (uint32_t)test_scale(400));
 	atomic_store(&scene->page->stop, true);
-	ipc_join(client);
-	ipc_join(other);
+	cast_reap(client, 0);
+	cast_reap(other, 0);
 	atomic_store(&scene->page->stop, false);
 	return p99_of(scene->page);
 }
 
 static uint64_t measure_beside_intruder(struct ipc_scene *scene)
 {
-	pid_t client = ipc_fork(scene, ipc_measured_client);
-	pid_t other = ipc_fork(scene, intrude);
+	pid_t client = cast_fork(ipc_measured_client, scene);
+	pid_t other = cast_fork(intrude, scene);
 
-	ipc_join(other);
+	cast_reap(other, 0);
 	atomic_store(&scene->page->stop, true);
-	ipc_join(client);
+	cast_reap(client, 0);
 	atomic_store(&scene->page->stop, false);
 	return p99_of(scene->page);
 }

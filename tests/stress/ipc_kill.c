@@ -21,24 +21,6 @@
 
 #define RECLAIM_MAX_NS 10000000ull /* p99, in "make prove" */
 
-static uint32_t how_often(int which, uint32_t usual)
-{
-	const char *text = getenv("IPC_KILLS");
-	unsigned int nr[3];
-
-	if (!text)
-		return (uint32_t)test_scale((int)usual);
-	CHECK_EQ(sscanf(text, "%u %u %u", &nr[0], &nr[1], &nr[2]), 3);
-	return nr[which];
-}
-
-static int compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* ---- clients ----------------------------------------------------------------------------- */
 
 /*
@@ -84,7 +66,7 @@ static void await_session(struct ipc_scene *scene, uint32_t nr)
 
 TEST(clients_that_are_killed_leave_nothing_behind)
 {
-	uint32_t nr = how_often(0, 60), nr_fds, nr_maps;
+	uint32_t nr = cast_how_often("IPC_KILLS", 0, 60), nr_fds, nr_maps;
 	uint64_t *times_ns = calloc(nr, sizeof(*times_ns));
 	struct ipc_scene scene;
 
@@ -101,7 +83,7 @@ TEST(clients_that_are_killed_leave_nothing_behind)
 		/* Sometimes in the handshake, sometimes under load. */
 		if (test_random(4))
 			await_session(&scene, 2);
-		ipc_nap(3000);
+		cast_nap(3000);
 		times_ns[i] = kill_one(&scene, place);
 		check_remains(&scene, place);
 	}
@@ -112,12 +94,11 @@ TEST(clients_that_are_killed_leave_nothing_behind)
 	/* A client that was killed in the handshake is no session. */
 	CHECK_EVENTUALLY(atomic_load(&scene.page->nr_fds) == nr_fds);
 	CHECK_EVENTUALLY(atomic_load(&scene.page->nr_maps) == nr_maps);
-	qsort(times_ns, nr, sizeof(*times_ns), compare);
 	printf("     %u kills, reclaimed within %.2f ms (p50), %.2f ms (p99)\n",
-	       nr, (double)times_ns[nr / 2] / 1e6,
-	       (double)times_ns[nr * 99 / 100] / 1e6);
+	       nr, (double)cast_percentile(times_ns, nr, 50) / 1e6,
+	       (double)cast_percentile(times_ns, nr, 99) / 1e6);
 	if (nr >= 10000)
-		CHECK_LT(times_ns[nr * 99 / 100], RECLAIM_MAX_NS);
+		CHECK_LT(cast_percentile(times_ns, nr, 99), RECLAIM_MAX_NS);
 	test_count(atomic_load(&scene.page->nr_run));
 	free(times_ns);
 	ipc_end(&scene);
@@ -205,7 +186,7 @@ static void disturb(const struct disturbance *how)
 	start_clients(&scene);
 	for (uint32_t i = 0; i < how->nr; i++) {
 		await_progress(&scene);
-		ipc_nap(how->nap_us);
+		cast_nap(how->nap_us);
 		how->fn(&scene);
 	}
 	finish(&scene, how->what, how->nr, how->kills);
@@ -214,7 +195,7 @@ static void disturb(const struct disturbance *how)
 static void kill_daemon(struct ipc_scene *scene)
 {
 	ipc_kill_daemon(scene);
-	ipc_nap(2000);
+	cast_nap(2000);
 	ipc_start_daemon(scene);
 }
 
@@ -222,7 +203,7 @@ TEST(a_daemon_that_is_killed_loses_nothing)
 {
 	disturb(&(struct disturbance){ .what = "kills of the daemon",
 				       .fn = kill_daemon,
-				       .nr = how_often(1, 12),
+				       .nr = cast_how_often("IPC_KILLS", 1, 12),
 				       .nap_us = 8000,
 				       .kills = true });
 }
@@ -238,7 +219,7 @@ TEST(a_daemon_that_is_replaced_loses_nothing)
 {
 	disturb(&(struct disturbance){ .what = "replacements of the daemon",
 				       .fn = replace_daemon,
-				       .nr = how_often(1, 12),
+				       .nr = cast_how_often("IPC_KILLS", 1, 12),
 				       .nap_us = 8000 });
 }
 
@@ -248,9 +229,8 @@ static void freeze_one(struct ipc_scene *scene)
 	uint32_t which = (uint32_t)test_random(IPC_CLIENTS + 1);
 	pid_t pid = which < IPC_CLIENTS ? scene->clients[which] : scene->daemon;
 
-	kill(pid, SIGSTOP);
-	CHECK_EQ(waitpid(pid, NULL, WUNTRACED), pid);
-	ipc_nap(5000);
+	cast_stop(pid);
+	cast_nap(5000);
 	kill(pid, SIGCONT);
 }
 
@@ -258,6 +238,6 @@ TEST(processes_that_are_stopped_for_a_while_lose_nothing)
 {
 	disturb(&(struct disturbance){ .what = "stops",
 				       .fn = freeze_one,
-				       .nr = how_often(2, 40),
+				       .nr = cast_how_often("IPC_KILLS", 2, 40),
 				       .nap_us = 2000 });
 }

@@ -16,9 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define LOOK_NS 200000
@@ -141,8 +138,9 @@ static void ignore_line(void *self, const char *line)
 		fprintf(stderr, "%s\n", line);
 }
 
-static _Noreturn void be_daemon(const struct ipc_scene *scene, int ready)
+static void be_daemon(void *arg)
 {
+	const struct ipc_scene *scene = arg;
 	struct sley_router *router = NULL;
 	struct sley_server *server = NULL;
 	struct sley_pool *pool = NULL;
@@ -161,15 +159,14 @@ static _Noreturn void be_daemon(const struct ipc_scene *scene, int ready)
 				    SLEY_SERVER_OPTIONS(.socket = scene->path)),
 		 0);
 	look(server);
-	CHECK_EQ(write(ready, "r", 1), 1);
-	close(ready);
+	CHECK_EQ(write(scene->ready, "r", 1), 1);
+	close(scene->ready);
 	look_until_term(server);
 	(void)!sley_server_stop_until(server, sley_after(5 * SLEY_SEC));
 	sley_server_destroy(server);
 	sley_pool_close(pool);
 	CHECK_EQ(sley_router_destroy(router), 0);
 	CHECK_EQ(sley_destroy(rt), 0);
-	exit(0);
 }
 
 void ipc_start_daemon(struct ipc_scene *scene)
@@ -182,41 +179,24 @@ void ipc_start_daemon(struct ipc_scene *scene)
 	sigemptyset(&term);
 	sigaddset(&term, SIGTERM);
 	sigprocmask(SIG_BLOCK, &term, NULL);
-	scene->daemon = fork();
-	CHECK_GE(scene->daemon, 0);
-	if (!scene->daemon) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		close(ready[0]);
-		be_daemon(scene, ready[1]);
-	}
+	scene->ready = ready[1];
+	scene->daemon = cast_fork(be_daemon, scene);
 	sigprocmask(SIG_UNBLOCK, &term, NULL);
 	close(ready[1]);
 	CHECK_EQ(read(ready[0], &byte, 1), 1);
 	close(ready[0]);
 }
 
-static void reap(pid_t pid, int signal_number)
-{
-	int status;
-
-	CHECK_EQ(waitpid(pid, &status, 0), pid);
-	if (signal_number)
-		CHECK(WIFSIGNALED(status) && WTERMSIG(status) == signal_number);
-	else
-		CHECK_EQ(status, 0);
-}
-
 void ipc_kill_daemon(struct ipc_scene *scene)
 {
-	kill(scene->daemon, SIGKILL);
-	reap(scene->daemon, SIGKILL);
+	cast_kill(scene->daemon);
 	scene->daemon = 0;
 }
 
 void ipc_stop_daemon(struct ipc_scene *scene)
 {
 	kill(scene->daemon, SIGTERM);
-	reap(scene->daemon, 0);
+	cast_reap(scene->daemon, 0);
 	scene->daemon = 0;
 }
 
@@ -383,13 +363,14 @@ static struct sley_client *connect_to(const struct ipc_scene *scene,
 	return client;
 }
 
-static _Noreturn void be_client(const struct ipc_scene *scene, uint32_t place)
+static void be_client(void *arg)
 {
 	static struct window window;
+	const struct ipc_scene *scene = arg;
 	struct sley_client *client = connect_to(scene, &window.pool);
 
-	window.place = place;
-	window.serial = scene->epochs[place] << 32;
+	window.place = scene->place;
+	window.serial = scene->epochs[scene->place] << 32;
 	while (!atomic_load(&page->stop) || !is_empty(&window))
 		turn(&window);
 	/* Taken in order: what was forgotten has begun when this one ends. */
@@ -400,29 +381,20 @@ static _Noreturn void be_client(const struct ipc_scene *scene, uint32_t place)
 		turn(&window);
 	sley_pool_close(window.pool);
 	CHECK_EQ(sley_client_close(client), 0);
-	exit(0);
 }
 
 void ipc_start_client(struct ipc_scene *scene, uint32_t place)
 {
-	pid_t pid;
-
 	scene->epochs[place]++;
 	memset(scene->page->clients[place].records, 0,
 	       sizeof(scene->page->clients[place].records));
-	pid = fork();
-	CHECK_GE(pid, 0);
-	if (!pid) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		be_client(scene, place);
-	}
-	scene->clients[place] = pid;
+	scene->place = place;
+	scene->clients[place] = cast_fork(be_client, scene);
 }
 
 void ipc_kill_client(struct ipc_scene *scene, uint32_t place)
 {
-	kill(scene->clients[place], SIGKILL);
-	reap(scene->clients[place], SIGKILL);
+	cast_kill(scene->clients[place]);
 	scene->clients[place] = 0;
 }
 
@@ -431,7 +403,7 @@ void ipc_finish_clients(struct ipc_scene *scene)
 	atomic_store(&scene->page->stop, true);
 	for (uint32_t i = 0; i < IPC_CLIENTS; i++) {
 		if (scene->clients[i])
-			reap(scene->clients[i], 0);
+			cast_reap(scene->clients[i], 0);
 		scene->clients[i] = 0;
 	}
 	atomic_store(&scene->page->stop, false);
@@ -439,8 +411,9 @@ void ipc_finish_clients(struct ipc_scene *scene)
 
 /* ---- a client that measures ---------------------------------------------------------- */
 
-void ipc_measured_client(struct ipc_scene *scene)
+void ipc_measured_client(void *arg)
 {
+	const struct ipc_scene *scene = arg;
 	struct sley_pool *pool = NULL;
 	struct sley_client *client = connect_to(scene, &pool);
 	struct ipc_task task = { .place = IPC_CLIENTS - 1 };
@@ -470,37 +443,10 @@ void ipc_measured_client(struct ipc_scene *scene)
 
 /* ---- the stage ------------------------------------------------------------------------- */
 
-pid_t ipc_fork(struct ipc_scene *scene, void (*fn)(struct ipc_scene *scene))
-{
-	pid_t pid = fork();
-
-	CHECK_GE(pid, 0);
-	if (!pid) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		fn(scene);
-		exit(0);
-	}
-	return pid;
-}
-
-void ipc_join(pid_t pid)
-{
-	reap(pid, 0);
-}
-
-void ipc_nap(uint32_t us)
-{
-	struct timespec nap = { .tv_nsec = (long)test_random(us) * 1000 };
-
-	nanosleep(&nap, NULL);
-}
-
 void ipc_begin(struct ipc_scene *scene)
 {
 	memset(scene, 0, sizeof(*scene));
-	page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE,
-		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	CHECK(page != MAP_FAILED);
+	page = cast_share(sizeof(*page));
 	scene->page = page;
 	(void)snprintf(scene->folder, sizeof(scene->folder),
 		       "/tmp/sley-scene-XXXXXX");

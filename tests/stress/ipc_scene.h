@@ -3,17 +3,15 @@
  * ipc_scene.h - real clients and a real daemon, each in a process of its own, and a page
  * outside of the product on which all of them keep count.
  *
- * The *stage* is the process of the test: it has no threads and no runtime, forks the
- * others, and kills, stops and starts them.  A request has a *record* on the page: its
+ * The stage (cast.h) kills, stops and starts them.  A request has a *record* on the page: its
  * client notes that it was acknowledged and how it ended, its method that it was run.
  */
 #ifndef SLEY_TESTS_STRESS_IPC_SCENE_H
 #define SLEY_TESTS_STRESS_IPC_SCENE_H
 
-#include "harness/test.h"
+#include "stress/cast.h"
 
 #include <stdatomic.h>
-#include <sys/types.h>
 
 #define IPC_CLIENTS 4
 #define IPC_RECORDS 1024 /* of a client, used again and again          */
@@ -64,6 +62,8 @@ struct ipc_scene {
 	pid_t daemon;
 	pid_t clients[IPC_CLIENTS];
 	uint64_t epochs[IPC_CLIENTS]; /* clients so far, by place          */
+	uint32_t place; /* of the client that was started last            */
+	int ready;      /* of the daemon: it says here that it listens    */
 };
 
 void ipc_begin(struct ipc_scene *scene);
@@ -80,17 +80,10 @@ void ipc_kill_client(struct ipc_scene *scene, uint32_t place);
 /* All clients have completed what they had, and end. */
 void ipc_finish_clients(struct ipc_scene *scene);
 
-/* A child of the stage: it runs @fn, and must end well. */
-pid_t ipc_fork(struct ipc_scene *scene, void (*fn)(struct ipc_scene *scene));
-void ipc_join(pid_t pid);
-
 /* The daemon has looked at itself since the call. */
 void ipc_await_look(struct ipc_scene *scene);
 
-/* A nap of up to @us, by chance. */
-void ipc_nap(uint32_t us);
-
-/* One call after the other, measured, until the stop. */
-void ipc_measured_client(struct ipc_scene *scene);
+/* One call after the other, measured, until the stop.  @arg is the scene. */
+void ipc_measured_client(void *arg);
 
 #endif
