@@ -238,9 +238,10 @@ static void take_left_over(struct domain_member *member)
 }
 
 /*
- * Workers that have a core which is lost, or which another member may have a better right
- * to, look.  Each worker knows what it could run, and gives only for more urgent work.  What
- * this thread sees a worker run does not count: the kernel may refuse the look.
+ * The own page says of a lost core that the core is lost, also if no worker has noted the
+ * core yet.  Workers that have a core which is lost, or which another member may have a better
+ * right to, look.  Each worker knows what it could run, and gives only for more urgent work.
+ * What this thread sees a worker run does not count: the kernel may refuse the look.
  */
 static void ask_workers(struct domain_member *member)
 {
@@ -249,8 +250,8 @@ static void ask_workers(struct domain_member *member)
 	for (uint32_t core = 0; core < member->view.nr_cores; core++) {
 		if (!cores_is_busy(&member->view, core))
 			continue;
-		if (all || wish_for(member, core) < DOMAIN_MEMBERS_MAX ||
-		    !cores_hold(&member->view, core))
+		if (!cores_hold(&member->view, core) || all ||
+		    wish_for(member, core) < DOMAIN_MEMBERS_MAX)
 			lease_ask(member->rt, (int)core);
 	}
 }

@@ -32,6 +32,7 @@ static struct {
 	struct member_page *member_page[NR_MAX];
 	struct domain_member member[NR_MAX];
 	struct sley *rt[NR_MAX];
+	bool hosted; /* else the test writes the words of the host */
 	uint32_t ends;
 	pthread_t thread;
 	/* Of each member, since all of them have had cores. */
@@ -107,7 +108,7 @@ static void introduce(uint32_t i)
 	}
 }
 
-static void begin(bool strict)
+static void begin_members(bool strict)
 {
 	struct ledger_options options = LEDGER_OPTIONS_DEFAULT;
 	struct sley_config config =
@@ -130,16 +131,28 @@ static void begin(bool strict)
 	for (uint32_t i = 0; i < domain.nr; i++)
 		introduce(i);
 	os_close(fd);
+}
+
+static void begin(bool strict)
+{
+	begin_members(strict);
 	domain.thread = test_thread(host, NULL);
+	domain.hosted = true;
+}
+
+static void end_host(void)
+{
+	store_release(&domain.ends, 1);
+	os_futex_wake(&domain.ends, 1);
+	os_thread_join(domain.thread);
 }
 
 static void end(void)
 {
 	for (uint32_t i = 0; i < domain.nr; i++)
 		member_stop(&domain.member[i]);
-	store_release(&domain.ends, 1);
-	os_futex_wake(&domain.ends, 1);
-	os_thread_join(domain.thread);
+	if (domain.hosted)
+		end_host();
 	for (uint32_t i = 0; i < domain.nr; i++) {
 		broker_retire(&domain.broker, i);
 		member_end(&domain.member[i]);
@@ -179,6 +192,37 @@ TEST(strict_members_share_a_core)
 TEST(relaxed_members_share_a_core)
 {
 	take_turns(false);
+}
+
+/* ---- what is lost ---------------------------------------------------------------------- */
+
+static void give_as_host(uint32_t member, uint64_t generation)
+{
+	host_core_set(domain.page, 0,
+		      core_word(generation, CORE_GIVEN, member));
+	host_tell(domain.page, member);
+}
+
+/*
+ * The first member has taken the core, and the worker that did has got no CPU since: no
+ * worker says that the core is its.  The host has given the core to the other, which wants it.
+ */
+TEST(a_lost_core_is_let_go_on_the_tick_also_if_no_worker_has_it_yet)
+{
+	uint64_t none = 0;
+
+	begin_members(false);
+	member_want_set(domain.member_page[1], want_word(100, 1, 0));
+	CHECK(member_core_change(domain.member_page[0], 0, &none,
+				 core_word(5, CORE_BUSY, DOMAIN_HOST)));
+	give_as_host(1, 50);
+	/* It waits for a core; so there is a tick. */
+	CHECK_EQ(sley_schedule_on(domain.rt[0], count, &nr_ran[0], NULL), 0);
+	CHECK_EVENTUALLY(core_kind(member_core(domain.member_page[0], 0)) ==
+			 CORE_NONE);
+	give_as_host(0, 100);
+	CHECK_EVENTUALLY(load_relaxed(&nr_ran[0]) == 1);
+	end();
 }
 
 /* ---- who looks ------------------------------------------------------------------------- */
