@@ -225,6 +225,52 @@ TEST(a_lost_core_is_let_go_on_the_tick_also_if_no_worker_has_it_yet)
 	end();
 }
 
+/* A task that keeps its worker until it may end. */
+struct occupation {
+	uint32_t begun, may_end;
+};
+
+static void occupy(void *arg)
+{
+	struct occupation *occupation = arg;
+
+	store_release(&occupation->begun, 1);
+	while (!load_acquire(&occupation->may_end))
+		test_nap_ms(1);
+}
+
+/*
+ * A worker is in a long task when its core is lost, and another worker is when the core is
+ * there again.  Then the core is that of the second worker alone.
+ */
+TEST(a_core_that_comes_back_is_not_that_of_the_worker_that_lost_it)
+{
+	struct occupation first = { 0 }, second = { 0 };
+
+	begin_members(false);
+	give_as_host(0, 1);
+	CHECK_EQ(sley_schedule_on(domain.rt[0], occupy, &first, NULL), 0);
+	CHECK_EVENTUALLY(load_acquire(&first.begun));
+	give_as_host(1, 50);
+	CHECK_EVENTUALLY(core_kind(member_core(domain.member_page[0], 0)) ==
+			 CORE_NONE);
+	give_as_host(0, 100);
+	CHECK_EQ(sley_schedule_on(domain.rt[0], occupy, &second, NULL), 0);
+	CHECK_EVENTUALLY(load_acquire(&second.begun));
+	store_release(&first.may_end, 1);
+	nr_ran[0] = 0;
+	for (int i = 0; i < 20; i++)
+		CHECK_EQ(sley_schedule_on(domain.rt[0], count, &nr_ran[0],
+					  NULL),
+			 0);
+	/* The worker of the first task is at the gate; ticks do not change that. */
+	test_nap_ms(50);
+	CHECK_EQ(load_relaxed(&nr_ran[0]), 0);
+	store_release(&second.may_end, 1);
+	CHECK_EVENTUALLY(load_relaxed(&nr_ran[0]) == 20);
+	end();
+}
+
 /* ---- who looks ------------------------------------------------------------------------- */
 
 static uint32_t started, answered, ended;

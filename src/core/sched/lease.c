@@ -39,8 +39,9 @@ static void set_core(struct worker_lease *own, int core)
 	store_relaxed(&own->core, core);
 }
 
-static void begin(struct worker_lease *own, int core)
+static void begin(struct lease *lease, struct worker_lease *own, int core)
 {
+	lease_own(lease, own, core);
 	set_core(own, core);
 	/* relaxed: the worker's own; for the monitor a hint. */
 	store_relaxed(&own->since_ns, os_now());
@@ -84,7 +85,7 @@ static bool take(struct worker *worker)
 
 	if (core == LEASE_NO_CORE)
 		return false;
-	begin(&worker->lease, core);
+	begin(lease_of(worker), &worker->lease, core);
 	return true;
 }
 
@@ -114,7 +115,8 @@ void lease_return(struct worker *worker)
 		set_core(own, LEASE_NO_CORE);
 		/* relaxed: a request that comes later is obeyed without a core. */
 		(void)and_relaxed(&own->asked, ASK_SETTLE | ASK_URGENT);
-		put(worker, core);
+		if (lease_is_own(lease, own, core))
+			put(worker, core);
 	}
 	lease_pass_out(&own->pass);
 }
@@ -234,7 +236,7 @@ static bool take_at_gate(struct worker *worker)
 	if (core == LEASE_NO_CORE)
 		return false;
 	if (lease_gate_leave(lease, own)) {
-		begin(own, core);
+		begin(lease, own, core);
 	} else {
 		put(worker, core);
 	}
@@ -344,7 +346,8 @@ static void pass_on(struct worker *worker, uint32_t asked)
 	struct lease *lease = lease_of(worker);
 	unsigned int level = worker_need(worker).level;
 
-	if (!lease->ops->holds(lease->arg, core_of(own))) {
+	if (!lease_is_own(lease, own, core_of(own)) ||
+	    !lease->ops->holds(lease->arg, core_of(own))) {
 		lease_count(&lease->counters.lost);
 		set_core(own, LEASE_NO_CORE);
 	}

@@ -44,7 +44,8 @@
  *   - because a worker at the gate has more urgent work, or equally urgent work and the
  *     worker has run for a quantum: fibers, pinned tasks and the ring of a worker are not
  *     to wait for ever, so the workers take turns
- *   - because the core is not its own any more: ops->holds() denies it
+ *   - because the core is not its own any more: ops->holds() denies it; or the process has
+ *     got the core again since, for another worker, while this one was in a long task
  * While asked, worker_pick() finds nothing, so that the worker comes to its loop on an idle
  * strand, where no lock is held.  There, in worker_search(), it passes the core on, if
  * the reason is still true, and stands at the gate.  The task in its next slot goes to the
@@ -229,6 +230,8 @@ struct lease {
 	uint32_t overtaker; /* 1 + a level: a worker runs without a core       */
 	uint32_t pass; /* of the monitor                                  */
 	uint32_t nr_waiting; /* written under the lock; for others a hint       */
+	/* The worker that got the core last: another one has lost it before. */
+	const struct worker_lease *owner[LEASE_CORES];
 	struct spinlock
 		lock;     /* the gate                                        */
 	struct list gate; /* worker_lease.link, under the lock               */
@@ -285,6 +288,20 @@ unsigned int lease_runs_of(const struct sley *rt, unsigned int i);
 void lease_read_counters(const struct sley *rt, struct lease_counters *out);
 
 /* ---- for the workers -------------------------------------------------------- */
+
+static inline void lease_own(struct lease *lease,
+			     const struct worker_lease *own, int core)
+{
+	/* relaxed: a worker that has lost the core sees that at the next tick. */
+	store_relaxed(&lease->owner[core], own);
+}
+
+static inline bool lease_is_own(const struct lease *lease,
+				const struct worker_lease *own, int core)
+{
+	/* relaxed: as above. */
+	return load_relaxed(&lease->owner[core]) == own;
+}
 
 static inline bool lease_is_on(const struct lease *lease)
 {

@@ -93,6 +93,8 @@ static void let_go(struct lease *lease, struct worker_lease *own,
 	count(lease, -1u);
 	/* relaxed: LE2 publishes it, too. */
 	store_relaxed(&own->since_ns, os_now());
+	if (core != LEASE_NO_CORE)
+		lease_own(lease, own, core);
 	/* relaxed: LE2 publishes it to the worker; for others a hint. */
 	store_relaxed(&own->core, core);
 	store_release(&own->word, word); /* LE2 */

@@ -191,7 +191,8 @@ static void look_after(struct worker *worker, uint64_t now_ns)
 	if (core == LEASE_NO_CORE) {
 		if (is_needed(worker))
 			lease_call(worker);
-	} else if (!lease->ops->holds(lease->arg, core)) {
+	} else if (!lease_is_own(lease, own, core) ||
+		   !lease->ops->holds(lease->arg, core)) {
 		ask(worker, ASK_SETTLE);
 	} else if (now_ns - since_ns >= lease->terms.quantum_ns &&
 		   lease_gate_has_turn(lease, LEASE_NO_LEVEL - 1, true)) {
