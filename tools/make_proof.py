@@ -264,7 +264,7 @@ class Runs:
     """Programs that ran under watch: sanitizers, stress, chaos."""
 
     kinds = ("sanitizer", "memcheck", "stress", "chaos", "migration",
-             "simulation", "simulation-mutants")
+             "simulation", "simulation-mutants", "kills")
 
     def __init__(self, lines):
         self.kind = by(lines, "kind")
@@ -293,6 +293,9 @@ class Runs:
             rows.append(("forced migrations",
                          f"{total(self.of('migration'), 'migrations'):,} in "
                          f"{len(self.of('migration'))} builds"))
+        if self.of("kills"):
+            rows.append(("processes killed",
+                         f"{total(self.of('kills'), 'kills'):,}"))
         return rows + self.simulations()
 
     def simulations(self):
@@ -320,6 +323,22 @@ class Runs:
                     for program, lines in sorted(
                         by(self.of("stress"), "program").items())]
             yield from table(["program", "builds", "seconds", "operations"],
+                             rows)
+        if self.of("kills"):
+            yield "## Kills"
+            yield ""
+            yield ("A process is killed at a random moment, under load, and "
+                   "the others must go on.  The times are from the kill until "
+                   "all is well again, in the run with the most kills.")
+            yield ""
+            rows = []
+            for name, lines in sorted(by(self.of("kills"), "of").items()):
+                most = max(lines, key=lambda line: line["kills"])
+                rows.append([name, ", ".join(by(lines, "build")),
+                             f"{total(lines, 'kills'):,}",
+                             f"{most['p50_ms']:.2f} ms",
+                             f"{most['p99_ms']:.2f} ms"])
+            yield from table(["killed", "builds", "kills", "p50", "p99"],
                              rows)
         if self.of("migration"):
             yield "## Migrations"

@@ -43,6 +43,10 @@ LINES = [
     {"kind": "sanitizer", "build": "asan", "tests": 85, "seconds": 1.5},
     {"kind": "stress", "program": "chan_stress", "build": "tsan",
      "seconds": 2.0, "operations": 4000},
+    {"kind": "kills", "of": "members of a domain", "build": "gcc",
+     "kills": 1000, "p50_ms": 5.5, "p99_ms": 21.25},
+    {"kind": "kills", "of": "members of a domain", "build": "tsan",
+     "kills": 24, "p50_ms": 80.0, "p99_ms": 90.0},
     {"kind": "simulation", "seeds": 2000, "requests": 9000, "kills": 70,
      "lives": 300},
     {"kind": "simulation", "seeds": 1000, "requests": 1000, "kills": 1,
@@ -117,6 +121,12 @@ class Proof(unittest.TestCase):
         self.assertIn("| stress | 2 s, 4,000 operations |", text)
         self.assertIn("| no membarrier | works |", text)
         self.assertIn("| no memory | says why |", text)
+
+    def test_kills_are_summed_and_timed_where_most_are(self):
+        text = self.page()
+        self.assertIn("| processes killed | 1,024 |", text)
+        self.assertIn("| members of a domain | gcc, tsan | 1,024 | 5.50 ms | "
+                      "21.25 ms |", text)
 
     def test_simulations_are_summed(self):
         text = self.page()

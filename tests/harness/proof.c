@@ -5,6 +5,7 @@
  *   {"kind":"hazard","name":"signals_on_fibers","verdict":"ok"}
  *   {"kind":"chaos","program":"chan","build":"dev","seed":7,"tests":48}
  *   {"kind":"stress","program":"chan_stress","build":"tsan","seconds":1.9,...}
+ *   {"kind":"kills","of":"members of a domain","build":"gcc","kills":1000,...}
  *
  * A stress program is a program that has counted operations.  Names and results
  * are plain words: nothing to escape.
@@ -56,6 +57,20 @@ void proof_test(const char *name, const char *verdict, const char *result)
 		 "{\"kind\":\"%s\",\"name\":\"%s\",\"verdict\":\"%s\"%s%s%s}\n",
 		 proof_kind, name, verdict, result[0] ? ",\"result\":\"" : "",
 		 result, result[0] ? "\"" : "");
+	append(line);
+}
+
+void test_kills(const char *of, uint64_t nr, uint64_t p50_ns, uint64_t p99_ns)
+{
+	char line[256];
+
+	if (!proof_path())
+		return;
+	snprintf(line, sizeof(line),
+		 "{\"kind\":\"kills\",\"of\":\"%s\",\"build\":\"" TEST_BUILD
+		 "\",\"kills\":%llu,\"p50_ms\":%.2f,\"p99_ms\":%.2f}\n",
+		 of, (unsigned long long)nr, (double)p50_ns / 1e6,
+		 (double)p99_ns / 1e6);
 	append(line);
 }
 

@@ -192,6 +192,12 @@ void test_timeout(unsigned int seconds);
 /* Adds @n to the operations that a stress test counts. */
 void test_count(uint64_t n);
 
+/*
+ * Adds a line to the file that $SLEY_PROOF names: @nr times a process was killed, which is
+ * one of @of, plain words; and so long it took until all was well again.
+ */
+void test_kills(const char *of, uint64_t nr, uint64_t p50_ns, uint64_t p99_ns);
+
 /* The monotonic clock; sleep with the whole OS thread; burn CPU time. */
 uint64_t test_now_ns(void);
 void test_nap_ms(unsigned int ms);
