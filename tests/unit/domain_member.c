@@ -20,6 +20,7 @@
 
 #define TICK_NS 2000000u
 #define NR_MAX 3u
+#define ANOTHER 7u /* a seat that has no member here */
 
 static struct {
 	/* What a test may change before it begins. */
@@ -205,7 +206,8 @@ static void give_as_host(uint32_t member, uint64_t generation)
 
 /*
  * The first member has taken the core, and the worker that did has got no CPU since: no
- * worker says that the core is its.  The host has given the core to the other, which wants it.
+ * worker says that the core is its.  The host has given the core to another one.  And the
+ * second member wants a core.
  */
 TEST(a_lost_core_is_let_go_on_the_tick_also_if_no_worker_has_it_yet)
 {
@@ -215,7 +217,7 @@ TEST(a_lost_core_is_let_go_on_the_tick_also_if_no_worker_has_it_yet)
 	member_want_set(domain.member_page[1], want_word(100, 1, 0));
 	CHECK(member_core_change(domain.member_page[0], 0, &none,
 				 core_word(5, CORE_BUSY, DOMAIN_HOST)));
-	give_as_host(1, 50);
+	give_as_host(ANOTHER, 50);
 	/* It waits for a core; so there is a tick. */
 	CHECK_EQ(sley_schedule_on(domain.rt[0], count, &nr_ran[0], NULL), 0);
 	CHECK_EVENTUALLY(core_kind(member_core(domain.member_page[0], 0)) ==
@@ -251,14 +253,14 @@ TEST(a_core_that_comes_back_is_not_that_of_the_worker_that_lost_it)
 	give_as_host(0, 1);
 	CHECK_EQ(sley_schedule_on(domain.rt[0], occupy, &first, NULL), 0);
 	CHECK_EVENTUALLY(load_acquire(&first.begun));
-	give_as_host(1, 50);
+	give_as_host(ANOTHER, 50);
 	CHECK_EVENTUALLY(core_kind(member_core(domain.member_page[0], 0)) ==
 			 CORE_NONE);
 	give_as_host(0, 100);
 	CHECK_EQ(sley_schedule_on(domain.rt[0], occupy, &second, NULL), 0);
 	CHECK_EVENTUALLY(load_acquire(&second.begun));
 	store_release(&first.may_end, 1);
-	nr_ran[0] = 0;
+	store_relaxed(&nr_ran[0], 0);
 	for (int i = 0; i < 20; i++)
 		CHECK_EQ(sley_schedule_on(domain.rt[0], count, &nr_ran[0],
 					  NULL),
@@ -295,7 +297,9 @@ static uint64_t nr_looks_for_an_answer(int priority)
 {
 	struct member_figures before, after;
 
-	started = answered = ended = 0;
+	store_release(&started, 0);
+	store_release(&answered, 0);
+	store_release(&ended, 0);
 	member_read_figures(&domain.member[0], &before);
 	CHECK_EQ(sley_schedule_on(domain.rt[0], yield_until_answered, NULL,
 				  SLEY_OPTIONS(.priority = 5)),
