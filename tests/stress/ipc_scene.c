@@ -19,6 +19,8 @@
 #include <unistd.h>
 
 #define LOOK_NS 200000
+#define DEPTH 32                            /* of a ring              */
+#define TASKS_MAX (2 * IPC_CLIENTS * DEPTH) /* at a time, with room   */
 
 /* ---- the method ------------------------------------------------------------------------ */
 
@@ -105,14 +107,17 @@ static uint32_t count_maps(void)
 }
 
 /* Both are slow: only while nobody is there. */
-static void look(struct sley_server *server)
+static void look(const struct sley *rt, struct sley_server *server)
 {
 	struct sley_server_stats stats = { .size = sizeof(stats) };
+	struct sley_stats all;
 
 	CHECK_EQ(sley_server_inspect(server, &stats), 0);
 	if (!stats.nr_clients) {
 		atomic_store(&page->nr_fds, count_fds());
 		atomic_store(&page->nr_maps, count_maps());
+		sley_get_stats(rt, &all);
+		atomic_store(&page->nr_bytes, all.allocated);
 	}
 	atomic_store(&page->nr_in_flight, (uint32_t)stats.nr_in_flight);
 	atomic_store(&page->nr_ejected, (uint32_t)stats.nr_ejected);
@@ -120,7 +125,7 @@ static void look(struct sley_server *server)
 	atomic_fetch_add(&page->nr_looks, 1);
 }
 
-static void look_until_term(struct sley_server *server)
+static void look_until_term(const struct sley *rt, struct sley_server *server)
 {
 	const struct timespec pause = { .tv_nsec = LOOK_NS };
 	sigset_t term;
@@ -128,7 +133,7 @@ static void look_until_term(struct sley_server *server)
 	sigemptyset(&term);
 	sigaddset(&term, SIGTERM);
 	while (sigtimedwait(&term, NULL, &pause) != SIGTERM)
-		look(server);
+		look(rt, server);
 }
 
 static void ignore_line(void *self, const char *line)
@@ -136,6 +141,35 @@ static void ignore_line(void *self, const char *line)
 	(void)self;
 	if (getenv("IPC_SAYS"))
 		fprintf(stderr, "%s\n", line);
+}
+
+struct warm_up {
+	struct sley_event event;
+	atomic_uint nr_begun, nr_ended;
+};
+
+static void wait_for_all(void *arg)
+{
+	struct warm_up *shared = arg;
+
+	atomic_fetch_add(&shared->nr_begun, 1);
+	CHECK_EQ(sley_event_wait(&shared->event), 0);
+	atomic_fetch_add(&shared->nr_ended, 1);
+}
+
+/*
+ * More tasks that wait at a time than clients can cause: the runtime keeps its bookkeeping
+ * of tasks and fibers, so from now on more bytes are a leak.
+ */
+static void warm_up(struct sley *rt)
+{
+	static struct warm_up shared = { .event = SLEY_EVENT_INIT };
+
+	for (uint32_t i = 0; i < TASKS_MAX; i++)
+		CHECK_EQ(sley_schedule_on(rt, wait_for_all, &shared, NULL), 0);
+	CHECK_EVENTUALLY(atomic_load(&shared.nr_begun) == TASKS_MAX);
+	sley_event_set(&shared.event);
+	CHECK_EVENTUALLY(atomic_load(&shared.nr_ended) == TASKS_MAX);
 }
 
 static void be_daemon(void *arg)
@@ -158,10 +192,11 @@ static void be_daemon(void *arg)
 	CHECK_EQ(sley_server_create(router, &server,
 				    SLEY_SERVER_OPTIONS(.socket = scene->path)),
 		 0);
-	look(server);
+	warm_up(rt);
+	look(rt, server);
 	CHECK_EQ(write(scene->ready, "r", 1), 1);
 	close(scene->ready);
-	look_until_term(server);
+	look_until_term(rt, server);
 	(void)!sley_server_stop_until(server, sley_after(5 * SLEY_SEC));
 	sley_server_destroy(server);
 	sley_pool_close(pool);
@@ -354,8 +389,8 @@ static struct sley_client *connect_to(const struct ipc_scene *scene,
 
 	CHECK_EQ(sley_client_open(
 			 &client,
-			 SLEY_CLIENT_OPTIONS(.socket = scene->path, .depth = 32,
-					     .slot_size = 256,
+			 SLEY_CLIENT_OPTIONS(.socket = scene->path,
+					     .depth = DEPTH, .slot_size = 256,
 					     .connect_ns = 20 * SLEY_SEC,
 					     .report = ignore_line)),
 		 0);
@@ -363,12 +398,35 @@ static struct sley_client *connect_to(const struct ipc_scene *scene,
 	return client;
 }
 
+/*
+ * What a process has of its peer.  A client checks its own: whatever happened to the
+ * daemon, it has no more than with the first one.
+ */
+struct holdings {
+	uint32_t nr_fds, nr_maps;
+};
+
+static struct holdings count_holdings(void)
+{
+	return (struct holdings){ count_fds(), count_maps() };
+}
+
+static void check_holdings(struct holdings want)
+{
+	struct holdings now = count_holdings();
+
+	CHECK_EQ(now.nr_fds, want.nr_fds);
+	CHECK_EQ(now.nr_maps, want.nr_maps);
+}
+
 static void be_client(void *arg)
 {
 	static struct window window;
 	const struct ipc_scene *scene = arg;
+	struct holdings alone = count_holdings(), connected;
 	struct sley_client *client = connect_to(scene, &window.pool);
 
+	connected = count_holdings();
 	window.place = scene->place;
 	window.serial = scene->epochs[scene->place] << 32;
 	while (!atomic_load(&page->stop) || !is_empty(&window))
@@ -379,8 +437,10 @@ static void be_client(void *arg)
 		turn(&window);
 	while (!is_empty(&window))
 		turn(&window);
+	check_holdings(connected);
 	sley_pool_close(window.pool);
 	CHECK_EQ(sley_client_close(client), 0);
+	check_holdings(alone);
 }
 
 void ipc_start_client(struct ipc_scene *scene, uint32_t place)
@@ -443,6 +503,22 @@ void ipc_measured_client(void *arg)
 
 /* ---- the stage ------------------------------------------------------------------------- */
 
+void ipc_check_nothing_is_left(struct ipc_scene *scene)
+{
+	const struct ipc_page *now = scene->page;
+
+	ipc_await_look(scene);
+	CHECK_EVENTUALLY(atomic_load(&now->nr_sessions) == 0);
+	CHECK_EVENTUALLY(atomic_load(&now->nr_in_flight) == 0);
+	/* A client that was killed in the handshake is no session. */
+	CHECK_EVENTUALLY(atomic_load(&now->nr_fds) == scene->nr_fds);
+	CHECK_EVENTUALLY(atomic_load(&now->nr_maps) == scene->nr_maps);
+	/* Chaos gets memory for one task at a time. */
+	if (!test_is_chaotic())
+		CHECK_EVENTUALLY(atomic_load(&now->nr_bytes) ==
+				 scene->nr_bytes);
+}
+
 void ipc_begin(struct ipc_scene *scene)
 {
 	memset(scene, 0, sizeof(*scene));
@@ -453,6 +529,9 @@ void ipc_begin(struct ipc_scene *scene)
 	CHECK(mkdtemp(scene->folder));
 	(void)snprintf(scene->path, sizeof(scene->path), "%s/s", scene->folder);
 	ipc_start_daemon(scene);
+	scene->nr_fds = atomic_load(&page->nr_fds);
+	scene->nr_maps = atomic_load(&page->nr_maps);
+	scene->nr_bytes = atomic_load(&page->nr_bytes);
 }
 
 void ipc_end(struct ipc_scene *scene)

@@ -49,6 +49,7 @@ struct ipc_page {
 	atomic_uint nr_run;
 	/* Of the daemon, several thousand times a second. */
 	atomic_uint nr_sessions, nr_in_flight, nr_ejected, nr_fds, nr_maps;
+	atomic_ullong nr_bytes; /* of bookkeeping memory                     */
 	atomic_ullong nr_looks;
 	atomic_uint nr_visits; /* of hostile clients                       */
 	atomic_ullong samples_ns[IPC_SAMPLES]; /* of the measured client   */
@@ -64,6 +65,9 @@ struct ipc_scene {
 	uint64_t epochs[IPC_CLIENTS]; /* clients so far, by place          */
 	uint32_t place; /* of the client that was started last            */
 	int ready;      /* of the daemon: it says here that it listens    */
+	/* Of the first daemon, before the first client. */
+	uint32_t nr_fds, nr_maps;
+	uint64_t nr_bytes;
 };
 
 void ipc_begin(struct ipc_scene *scene);
@@ -77,11 +81,13 @@ void ipc_stop_daemon(struct ipc_scene *scene);
 
 void ipc_start_client(struct ipc_scene *scene, uint32_t place);
 void ipc_kill_client(struct ipc_scene *scene, uint32_t place);
-/* All clients have completed what they had, and end. */
+/* All clients have completed what they had, keep nothing of former daemons, and end. */
 void ipc_finish_clients(struct ipc_scene *scene);
 
 /* The daemon has looked at itself since the call. */
 void ipc_await_look(struct ipc_scene *scene);
+/* All clients have gone, and the daemon, the first or a later one, has no more than then. */
+void ipc_check_nothing_is_left(struct ipc_scene *scene);
 
 /* One call after the other, measured, until the stop.  @arg is the scene. */
 void ipc_measured_client(void *arg);
