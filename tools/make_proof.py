@@ -264,7 +264,7 @@ class Runs:
     """Programs that ran under watch: sanitizers, stress, chaos."""
 
     kinds = ("sanitizer", "memcheck", "stress", "chaos", "migration",
-             "simulation", "simulation-mutants", "kills")
+             "simulation", "simulation-mutants")
 
     def __init__(self, lines):
         self.kind = by(lines, "kind")
@@ -293,9 +293,6 @@ class Runs:
             rows.append(("forced migrations",
                          f"{total(self.of('migration'), 'migrations'):,} in "
                          f"{len(self.of('migration'))} builds"))
-        if self.of("kills"):
-            rows.append(("processes killed",
-                         f"{total(self.of('kills'), 'kills'):,}"))
         return rows + self.simulations()
 
     def simulations(self):
@@ -324,22 +321,6 @@ class Runs:
                         by(self.of("stress"), "program").items())]
             yield from table(["program", "builds", "seconds", "operations"],
                              rows)
-        if self.of("kills"):
-            yield "## Kills"
-            yield ""
-            yield ("A process is killed at a random moment, under load, and "
-                   "the others must go on.  The times are from the kill until "
-                   "all is well again, in the run with the most kills.")
-            yield ""
-            rows = []
-            for name, lines in sorted(by(self.of("kills"), "of").items()):
-                most = max(lines, key=lambda line: line["kills"])
-                rows.append([name, ", ".join(by(lines, "build")),
-                             f"{total(lines, 'kills'):,}",
-                             f"{most['p50_ms']:.2f} ms",
-                             f"{most['p99_ms']:.2f} ms"])
-            yield from table(["killed", "builds", "kills", "p50", "p99"],
-                             rows)
         if self.of("migration"):
             yield "## Migrations"
             yield ""
@@ -351,6 +332,39 @@ class Runs:
                      f"{line['migrations']:,}"]
                     for line in self.of("migration")]
             yield from table(["compiler", "flags", "migrations"], rows)
+
+
+class Reliability:
+    """What was done to processes under load, and what came of it."""
+
+    kinds = ("reliability",)
+
+    def __init__(self, lines):
+        self.lines = lines
+
+    def summary(self):
+        return [(f"{what}, under load", f"{total(lines, 'count'):,}")
+                for what, lines in by(self.lines, "what").items()]
+
+    def figures(self, figures):
+        return "; ".join(f"{name} {value:,}" if isinstance(value, int)
+                         else f"{name} {value:,.2f}"
+                         for name, value in figures.items())
+
+    def page(self):
+        if not self.lines:
+            return
+        yield "## Reliability"
+        yield ""
+        yield ("Processes that work are killed, stopped, replaced or lied "
+               "to, at random moments. A run that breaks a promise fails and "
+               "has no row here.")
+        yield ""
+        rows = [[line["what"], line.get("build", ""),
+                 f"{line['count']:,}", self.figures(line["figures"]),
+                 line.get("seed", "")] for line in self.lines]
+        yield from table(["what", "build", "how often", "figures", "seed"],
+                         rows)
 
 
 class Named:
@@ -388,7 +402,7 @@ class Named:
                               for lines in self.of("limit")])
 
 
-PARTS = (Models, Mutants, RowMutants, Faults, Runs, Named)
+PARTS = (Models, Mutants, RowMutants, Faults, Runs, Reliability, Named)
 
 
 # ---- the page ----------------------------------------------------------------

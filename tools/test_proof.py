@@ -43,15 +43,17 @@ LINES = [
     {"kind": "sanitizer", "build": "asan", "tests": 85, "seconds": 1.5},
     {"kind": "stress", "program": "chan_stress", "build": "tsan",
      "seconds": 2.0, "operations": 4000},
-    {"kind": "kills", "of": "members of a domain", "build": "gcc",
-     "kills": 1000, "p50_ms": 5.5, "p99_ms": 21.25},
-    {"kind": "kills", "of": "members of a domain", "build": "tsan",
-     "kills": 24, "p50_ms": 80.0, "p99_ms": 90.0},
     {"kind": "simulation", "seeds": 2000, "requests": 9000, "kills": 70,
      "lives": 300},
     {"kind": "simulation", "seeds": 1000, "requests": 1000, "kills": 1,
      "lives": 5},
     {"kind": "simulation-mutants", "killed": 8, "equivalent": 2},
+    {"kind": "reliability", "what": "clients killed", "build": "gcc",
+     "seed": 42, "count": 10000,
+     "figures": {"lost": 0, "acknowledged": 12345, "reclaim p99 ms": 4.256}},
+    {"kind": "reliability", "what": "clients killed", "build": "asan",
+     "seed": 43, "count": 500, "figures": {"lost": 0}},
+    {"kind": "reliability", "what": "hosts killed", "count": 7, "figures": {}},
     {"kind": "limit", "name": "no_membarrier", "result": "works"},
     {"kind": "limit", "name": "no_memory", "verdict": "passed",
      "result": "says why"},
@@ -122,17 +124,23 @@ class Proof(unittest.TestCase):
         self.assertIn("| no membarrier | works |", text)
         self.assertIn("| no memory | says why |", text)
 
-    def test_kills_are_summed_and_timed_where_most_are(self):
-        text = self.page()
-        self.assertIn("| processes killed | 1,024 |", text)
-        self.assertIn("| members of a domain | gcc, tsan | 1,024 | 5.50 ms | "
-                      "21.25 ms |", text)
-
     def test_simulations_are_summed(self):
         text = self.page()
         self.assertIn("| clients and daemons, simulated | 3,000 seeds, 10,000 "
                       "requests, 71 kills, 305 lives of rings |", text)
         self.assertIn("| 10: 8 noticed, 2 argued harmless |", text)
+
+    def test_reliability_is_a_row_with_its_figures(self):
+        text = self.page()
+        self.assertIn("| clients killed, under load | 10,500 |", text)
+        self.assertIn("| clients killed | gcc | 10,000 | lost 0; acknowledged "
+                      "12,345; reclaim p99 ms 4.26 | 42 |", text)
+        self.assertIn("| clients killed | asan | 500 | lost 0 | 43 |", text)
+        self.assertIn("| hosts killed |  | 7 |  |  |", text)
+
+    def test_reliability_without_a_count_is_an_error(self):
+        line = {"kind": "reliability", "what": "x", "figures": {}}
+        self.assertIsNone(self.write([json.dumps(line)])[1])
 
     def test_what_was_skipped_does_not_count(self):
         self.assertNotIn("no root", self.page())

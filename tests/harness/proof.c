@@ -5,7 +5,7 @@
  *   {"kind":"hazard","name":"signals_on_fibers","verdict":"ok"}
  *   {"kind":"chaos","program":"chan","build":"dev","seed":7,"tests":48}
  *   {"kind":"stress","program":"chan_stress","build":"tsan","seconds":1.9,...}
- *   {"kind":"kills","of":"members of a domain","build":"gcc","kills":1000,...}
+ *   {"kind":"reliability","what":"clients killed","build":"gcc","count":9,...}
  *
  * A stress program is a program that has counted operations.  Names and results
  * are plain words: nothing to escape.
@@ -60,20 +60,6 @@ void proof_test(const char *name, const char *verdict, const char *result)
 	append(line);
 }
 
-void test_kills(const char *of, uint64_t nr, uint64_t p50_ns, uint64_t p99_ns)
-{
-	char line[256];
-
-	if (!proof_path())
-		return;
-	snprintf(line, sizeof(line),
-		 "{\"kind\":\"kills\",\"of\":\"%s\",\"build\":\"" TEST_BUILD
-		 "\",\"kills\":%llu,\"p50_ms\":%.2f,\"p99_ms\":%.2f}\n",
-		 of, (unsigned long long)nr, (double)p50_ns / 1e6,
-		 (double)p99_ns / 1e6);
-	append(line);
-}
-
 void proof_run(const struct proof *proof)
 {
 	const char *slash = strrchr(proof->program, '/');
@@ -100,4 +86,29 @@ void proof_run(const struct proof *proof)
 			 (unsigned long long)proof->nr_operations);
 		append(line);
 	}
+}
+
+void test_reliability(const char *what, uint64_t count,
+		      const struct test_figure *figures, size_t nr)
+{
+	char line[1024];
+	int length;
+
+	if (!proof_path())
+		return;
+	length = snprintf(line, sizeof(line),
+			  "{\"kind\":\"reliability\",\"what\":\"%s\","
+			  "\"build\":\"" TEST_BUILD "\",\"seed\":%llu,"
+			  "\"count\":%llu,\"figures\":{",
+			  what, (unsigned long long)test_seed(),
+			  (unsigned long long)count);
+	for (size_t i = 0; i < nr; i++) {
+		CHECK_LT(length, (int)sizeof(line));
+		length += snprintf(line + length, sizeof(line) - (size_t)length,
+				   "%s\"%s\":%.10g", i ? "," : "",
+				   figures[i].name, figures[i].value);
+	}
+	CHECK_LT(length + 3, (int)sizeof(line));
+	(void)snprintf(line + length, sizeof(line) - (size_t)length, "}}\n");
+	append(line);
 }

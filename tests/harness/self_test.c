@@ -252,6 +252,38 @@ TEST(broken_result)
 	test_result("says why");
 }
 
+TEST(reliability_is_a_line_with_figures)
+{
+	const struct test_figure figures[] = { { "lost", 0 },
+					       { "reclaim p99 ms", 4.25 },
+					       { "runs", 123456789 } };
+	char path[] = "/tmp/sley-proof-XXXXXX", line[256], want[256];
+	FILE *file;
+	int fd = mkstemp(path);
+
+	CHECK_GE(fd, 0);
+	CHECK_EQ(setenv("SLEY_PROOF", "", 1), 0);
+	test_reliability("nothing", 1, figures, 1);
+	CHECK_EQ(setenv("SLEY_PROOF", path, 1), 0);
+	test_reliability("clients killed", 10000, figures, 3);
+	test_reliability("stops", 2, NULL, 0);
+	CHECK_EQ(unsetenv("SLEY_PROOF"), 0);
+	file = fdopen(fd, "r");
+	CHECK(file && fgets(line, sizeof(line), file));
+	(void)snprintf(want, sizeof(want),
+		       "\"seed\":%llu,\"count\":10000,\"figures\":{\"lost\":0,"
+		       "\"reclaim p99 ms\":4.25,\"runs\":123456789}}\n",
+		       (unsigned long long)test_seed());
+	CHECK(strstr(line, "{\"kind\":\"reliability\",\"what\":\"clients "
+			   "killed\",\"build\":\"") == line);
+	CHECK_STR(strstr(line, "\"seed\":"), want);
+	CHECK(fgets(line, sizeof(line), file));
+	CHECK(strstr(line, "\"count\":2,\"figures\":{}}\n"));
+	CHECK(!fgets(line, sizeof(line), file));
+	fclose(file);
+	unlink(path);
+}
+
 TEST(a_filter_that_matches_nothing_is_a_failure)
 {
 	char output[4096];

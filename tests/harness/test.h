@@ -193,10 +193,18 @@ void test_timeout(unsigned int seconds);
 void test_count(uint64_t n);
 
 /*
- * Adds a line to the file that $SLEY_PROOF names: @nr times a process was killed, which is
- * one of @of, plain words; and so long it took until all was well again.
+ * For docs/PROOF.md, by a test whose checks have all passed: @what was done to processes
+ * under load, @count times, and what came of it.  Plain words, as all names of proofs.  A
+ * line in the file that $SLEY_PROOF names, if the variable is set:
+ * {"kind":"reliability","what":..,"build":..,"seed":..,"count":..,"figures":{"lost":0,..}}
  */
-void test_kills(const char *of, uint64_t nr, uint64_t p50_ns, uint64_t p99_ns);
+struct test_figure {
+	const char *name;
+	double value;
+};
+
+void test_reliability(const char *what, uint64_t count,
+		      const struct test_figure *figures, size_t nr);
 
 /* The monotonic clock; sleep with the whole OS thread; burn CPU time. */
 uint64_t test_now_ns(void);

@@ -48,8 +48,8 @@ static int run(void *self, struct sley_request *request)
 	record = record_of(task.place, task.serial);
 	if (atomic_load(&record->serial) != task.serial)
 		atomic_fetch_add(&page->nr_stale, 1);
-	else
-		atomic_fetch_add(&record->nr_run, 1);
+	else if (atomic_fetch_add(&record->nr_run, 1) && !record->idempotent)
+		atomic_fetch_add(&page->nr_twice, 1);
 	atomic_fetch_add(&page->nr_run, 1);
 	if (task.sleep_ns)
 		err = sley_sleep(task.sleep_ns);
@@ -534,11 +534,17 @@ void ipc_begin(struct ipc_scene *scene)
 	scene->nr_bytes = atomic_load(&page->nr_bytes);
 }
 
+void ipc_check(const struct ipc_scene *scene)
+{
+	CHECK_EQ(atomic_load(&scene->page->nr_stale), 0);
+	CHECK_EQ(atomic_load(&scene->page->nr_twice), 0);
+}
+
 void ipc_end(struct ipc_scene *scene)
 {
 	char lock[96];
 
-	CHECK_EQ(atomic_load(&page->nr_stale), 0);
+	ipc_check(scene);
 	if (scene->daemon)
 		ipc_stop_daemon(scene);
 	(void)snprintf(lock, sizeof(lock), "%s.lock", scene->path);

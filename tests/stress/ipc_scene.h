@@ -46,6 +46,7 @@ struct ipc_page {
 	atomic_bool stop;     /* clients end, in order               */
 	atomic_bool pause;    /* clients submit nothing              */
 	atomic_uint nr_stale; /* runs of requests that have ended    */
+	atomic_uint nr_twice; /* second runs of what may run once    */
 	atomic_uint nr_run;
 	/* Of the daemon, several thousand times a second. */
 	atomic_uint nr_sessions, nr_in_flight, nr_ejected, nr_fds, nr_maps;
@@ -71,6 +72,8 @@ struct ipc_scene {
 };
 
 void ipc_begin(struct ipc_scene *scene);
+/* Of all runs so far. */
+void ipc_check(const struct ipc_scene *scene);
 /* All processes have ended, well; nothing is left. */
 void ipc_end(struct ipc_scene *scene);
 
