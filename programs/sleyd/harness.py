@@ -65,6 +65,7 @@ class Test(unittest.TestCase):
         self.socket = os.path.join(self.run_folder, "sleyd.sock")
         self.log = os.path.join(self.folder, "log")
         self.modules = os.path.join(self.folder, "modules")
+        self.command = GIVEN.sley
         os.mkdir(self.modules)
         self.config = self.write("sleyd.yaml", "")
 
@@ -147,7 +148,7 @@ daemon:
     # ---- commands --------------------------------------------------------------
 
     def popen(self, *words, uid=None, **how):
-        command = [GIVEN.sley, *words]
+        command = [self.command, *words]
         if uid is not None:
             command = ["setpriv", f"--reuid={uid}", f"--regid={uid}",
                        "--clear-groups", *command]
@@ -215,11 +216,15 @@ daemon:
         self.assertEqual(process.stdout.readline(), "working\n")
         return process
 
-    def output(self, process):
-        """The lines of a client, which ends."""
+    def outputs(self, process):
+        """What a client has said in the end: its lines, and its errors."""
         out, err = process.communicate(timeout=LONG)  # closes its input
         self.assertEqual(process.returncode, 0, err + self.lines())
-        return out.splitlines()
+        return out.splitlines(), err
+
+    def output(self, process):
+        """The lines of a client, which ends."""
+        return self.outputs(process)[0]
 
     def finish(self, process):
         """The number of requests of a client, which ends."""

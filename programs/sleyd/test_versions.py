@@ -3,9 +3,13 @@
 """test_versions - daemons and clients of two builds, which speak different versions.
 
 The programs are those of this build, and those that CMakeLists.txt makes: of a later
-minor version, of another major version, and with another layout of the ring.
+minor version, of another major version, and with another layout of the ring.  The later
+minor version has additions (tests/conformance/ipc/newer.h): flags of packets, which an
+older side does not read, and a flag of requests, which an older daemon refuses.
 """
 import os
+import re
+import shutil
 import struct
 import subprocess
 
@@ -43,6 +47,16 @@ class Versions(Test):
                 counts[name] = counts.get(name, 0) + 1
         return counts
 
+    def heads(self, client):
+        """
+        The requests of a newer client, which ends, and how many heads it has sent with
+        the new flag and without it.
+        """
+        out, err = self.outputs(client)
+        said = re.search(r"heads: (\d+) newer, (\d+) older", err)
+        self.assertIsNotNone(said, err)
+        return int(out[-1]), int(said[1]), int(said[2])
+
     def refused(self, client):
         """What a client that is not let in says."""
         done = subprocess.run(
@@ -62,23 +76,68 @@ class Versions(Test):
 
     def test_a_newer_client_is_served_by_an_older_daemon(self):
         self.start()
-        self.assertGreater(self.finish(self.work(program=self.minor_client)),
-                           0)
+        requests, newer, older = self.heads(
+            self.work(program=self.minor_client))
+        self.assertGreater(requests, 0)
+        self.assertEqual(newer, 0)
+        self.assertGreater(older, requests)
 
-    def test_a_newer_daemon_replaces_an_older_one_under_load(self):
-        process = self.start()
-        clients = [self.work("record", program=program)
-                   for program in (self.our_client, self.minor_client)]
+    def test_two_newer_sides_use_what_is_new(self):
+        self.start(program=self.minor)
+        requests, newer, older = self.heads(
+            self.work(program=self.minor_client))
+        self.assertGreater(requests, 0)
+        self.assertGreater(newer, requests)
+        self.assertEqual(older, 0)
+
+    def check_replacement(self, replace):
+        """
+        Two clients, of both versions, work while @replace(program) starts the next
+        daemon.  The newer client does not send again what an older daemon would refuse.
+        """
+        ours = self.work("record", program=self.our_client)
+        newer = self.work("record", program=self.minor_client)
         for program in (self.minor, self.ours, self.minor):
-            self.stop(process)
-            process = self.start(program=program)
-            self.wait_for_work(clients)
-        numbers = {client.pid: self.finish(client) for client in clients}
-        self.stop(process)
+            replace(program)
+            self.wait_for_work([ours, newer])
+        numbers = {ours.pid: self.finish(ours)}
+        numbers[newer.pid], *heads = self.heads(newer)
+        self.assertGreater(min(heads), 0)
+        self.sley("daemon", "stop")
         # Each request that was acknowledged has run, once.
         self.assertEqual(self.runs(), {pid << 32 | i: 1
                                        for pid, number in numbers.items()
                                        for i in range(number)})
+
+    def test_a_newer_daemon_replaces_an_older_one_under_load(self):
+        process = self.start()
+
+        def replace(program):
+            nonlocal process
+            self.stop(process)
+            process = self.start(program=program)
+
+        self.check_replacement(replace)
+
+    def test_a_restart_starts_the_daemon_that_is_installed_by_then(self):
+        programs = os.path.join(self.folder, "programs")
+        installed = os.path.join(programs, "sleyd")
+        os.mkdir(programs)
+        # The command finds the daemon beside itself.
+        self.command = shutil.copy(GIVEN.sley, programs)
+        os.symlink(self.ours, installed)
+        self.sley_start()
+
+        def replace(program):
+            os.unlink(installed)
+            os.symlink(program, installed)
+            self.sley("daemon", "restart")
+            pid = self.json("daemon", "status")["pid"]
+            self.addCleanup(self.kill, pid)
+            self.assertEqual(os.readlink(f"/proc/{pid}/exe"),
+                             os.path.realpath(program))
+
+        self.check_replacement(replace)
 
     def test_a_newer_daemon_replaces_an_older_one_that_was_killed(self):
         process = self.start()

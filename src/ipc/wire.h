@@ -155,7 +155,14 @@ _Static_assert(offsetof(struct wire_packet, text) == 64, "as above");
 #define WIRE_FORGOTTEN 1u /* no caller waits; the answer has no data          */
 #define WIRE_BULK 2u      /* IN and OUT are in a segment                      */
 #define WIRE_ENQUEUE 4u   /* .enqueue of struct sley_request_spec             */
+#ifndef WIRE_FLAGS
 #define WIRE_FLAGS 7u
+#endif
+
+/* The flags as they are sent to this daemon; a later version leaves its own out. */
+#ifndef WIRE_SENT_FLAGS
+#define WIRE_SENT_FLAGS(flags) (flags)
+#endif
 
 /* The beginning of the slot of a request; the IN part follows. */
 struct wire_head {
@@ -203,7 +210,7 @@ static inline void wire_head_copy(struct wire_head *to,
 	/* relaxed: as above. */
 	to->out_room = load_relaxed(&from->out_room);
 	to->priority = load_relaxed(&from->priority);
-	to->flags = load_relaxed(&from->flags);
+	to->flags = WIRE_SENT_FLAGS(load_relaxed(&from->flags));
 	to->reserved = WIRE_RESERVED;
 }
 
