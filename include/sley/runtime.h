@@ -41,10 +41,12 @@
  * migratable (<sley/task.h>).  So a task that computes for long, or waits in a
  * system call, holds up the ready fibers of its worker, even if other workers
  * are idle.  After .watchdog_ms .report gets a line: which task, on which worker,
- * for how long, how many tasks wait, and what to do.  The watchdog looks every 10
- * milliseconds.  There is one line for each such task, and at most four lines in
- * ten seconds; sley_get_stats() counts all such tasks.  A blocking call or region
- * (<sley/blocking.h>) holds no worker.  The single-threaded mode has no watchdog.
+ * for how long, how many tasks wait, and what to do.  It gets the line, too, if tasks
+ * have held all workers for ten times as long, and work may come from a source
+ * (<sley/source.h>) meanwhile.  The watchdog looks every 10 milliseconds.  There is one
+ * line for each such task, and at most four lines in ten seconds; sley_get_stats()
+ * counts all such tasks.  A blocking call or region (<sley/blocking.h>) holds no worker.
+ * The single-threaded mode has no watchdog.
  *
  * Signals.  Workers and the threads for blocking calls block every signal that
  * is sent to the process.  So signal handlers run on threads of the program,

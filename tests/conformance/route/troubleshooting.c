@@ -7,7 +7,13 @@
 
 #include "os/symbol.h"
 
+#include <sley/source.h>
 #include <stdio.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+/* .watchdog_ms where all workers are held; the watchdog waits ten times as long then. */
+#define DEAF_WATCHDOG_MS 20
 
 /* What .report of the runtime got; `about` chooses the lines that count. */
 struct lines {
@@ -125,6 +131,97 @@ TEST(requests_for_a_worker_that_is_held_are_taken_by_another)
 	gate_open(&holder.gate);
 	CHECK_EQ(atomic_load(&lines.nr), 0);
 	routing_stop(&r);
+}
+
+/* Both workers are held, and a request waits for any of them. */
+struct deaf {
+	struct sley *rt;
+	atomic_int nr_held;
+	atomic_bool over;
+};
+
+static void hold_until_over(void *arg)
+{
+	struct deaf *deaf = arg;
+
+	atomic_fetch_add(&deaf->nr_held, 1);
+	while (!atomic_load(&deaf->over))
+		test_nap_ms(1);
+}
+
+static bool take_nothing(void *arg)
+{
+	(void)arg;
+	return false;
+}
+
+/* For three times the patience of the watchdog, or until it has counted both tasks. */
+static void hold_both_workers(struct routing *r, struct deaf *deaf,
+			      bool is_heard)
+{
+	struct sley_request request;
+
+	for (int i = 0; i < 2; i++)
+		CHECK_EQ(sley_schedule_on(r->rt, hold_until_over, deaf,
+					  SLEY_OPTIONS(.name = "long call")),
+			 0);
+	CHECK_EVENTUALLY(atomic_load(&deaf->nr_held) == 2);
+	CHECK_EQ(sley_submit(r->pool, &request,
+			     SLEY_REQUEST(.method = PROBE_ECHO)),
+		 0);
+	if (is_heard)
+		CHECK_EVENTUALLY(stats_of(r->rt).long_tasks == 2);
+	else
+		test_nap_ms(3 * 10 * DEAF_WATCHDOG_MS);
+	CHECK_EQ(sley_request_code(&request), -EINPROGRESS);
+	atomic_store(&deaf->over, true);
+	CHECK_EQ(sley_request_wait(&request), 0);
+	CHECK_EQ(sley_request_code(&request), 0);
+}
+
+static void check_held_workers(int fd, int nr_lines)
+{
+	struct lines lines = { .about = "\"long call\"" };
+	struct sley_config config = heard(2, &lines);
+	struct sley_source *source = NULL;
+	struct deaf deaf = { .nr_held = 0 };
+	struct routing r;
+
+	if (test_emulated())
+		test_skip("qemu-user does not read memory as a debugger does");
+	config.watchdog_ms = DEAF_WATCHDOG_MS;
+	atomic_store(&answer, 0);
+	r = routing_by(&config, &toward, 0);
+	if (fd)
+		CHECK_EQ(sley_source_create(
+				 r.rt, &source,
+				 SLEY_SOURCE_OPTIONS(.fd = fd,
+						     .take = take_nothing),
+				 NULL),
+			 0);
+	hold_both_workers(&r, &deaf, nr_lines > 0);
+	sley_source_destroy(source);
+	/* The monitor, which counts a task and then writes, has ended. */
+	routing_stop(&r);
+	CHECK_EQ(atomic_load(&lines.nr), nr_lines);
+	if (nr_lines)
+		CHECK(strstr(lines.last,
+			     "no worker is free for work from outside, such as "
+			     "requests of clients"));
+}
+
+TEST(tasks_that_hold_all_workers_are_told_if_a_source_has_a_descriptor)
+{
+	int fd = eventfd(0, EFD_CLOEXEC);
+
+	CHECK_GE(fd, 0);
+	check_held_workers(fd, 2);
+	close(fd);
+}
+
+TEST(tasks_that_hold_all_workers_are_not_told_if_none_has)
+{
+	check_held_workers(0, 0);
 }
 
 /* ---- lanes and workers that are not there ------------------------------------------ */
