@@ -117,7 +117,9 @@ struct sley_pool_stats {
 	char module[SLEY_POOL_NAME_MAX + 1];
 	uint32_t down; /* containers in the phase SLEY_CONTAINER_DOWN         */
 	uint32_t reserved_flags;
-	uint64_t reserved[7];
+	uint64_t periodic; /* periodic requests that have not ended; of these,
+			      .inside has those that run at this moment        */
+	uint64_t reserved[6];
 };
 
 #define SLEY_POOL_STATS_INIT { .size = sizeof(struct sley_pool_stats) }

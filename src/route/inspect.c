@@ -161,6 +161,7 @@ struct sley_pool_stats inspect_pool(struct sley_pool *pool)
 		.version = UINT32_MAX, /* of the oldest container: below */
 		.containers = pool->nr_containers,
 		.waiting = door_count(&pool->waiting),
+		.periodic = door_count(&pool->series.door),
 	};
 
 	copy_name(stats.name, pool->name);

@@ -85,6 +85,7 @@ static void put_pool(struct json_text *json, struct sley_pool *pool)
 	json_number(json, "down", stats.down);
 	json_number(json, "inside", stats.inside);
 	json_number(json, "waiting", stats.waiting);
+	json_number(json, "periodic", stats.periodic);
 }
 
 static void put_pools(struct json_text *json, struct sley_router *router)

@@ -98,6 +98,45 @@ TEST_WORKERS(c49_requests_inside_and_requests_that_wait_are_counted)
 	routing_stop(&r);
 }
 
+/* An hour between two runs: the request is in no container then. */
+static void count_periodic(void *arg)
+{
+	struct routing *r = arg;
+	struct sley_request request[2];
+
+	for (uint32_t i = 0; i < 2; i++) {
+		CHECK_EQ(
+			sley_submit(r->pool, &request[i],
+				    SLEY_REQUEST(.method = PROBE_ECHO,
+						 .period_ns = 3600 * SLEY_SEC)),
+			0);
+		CHECK_EQ(pool_stats(r->pool).periodic, i + 1);
+	}
+	while (pool_stats(r->pool).inside)
+		sley_yield();
+	CHECK_EQ(pool_stats(r->pool).periodic, 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		sley_request_cancel(&request[i]);
+		CHECK_EQ(sley_request_wait(&request[i]), 0);
+		CHECK_EQ(pool_stats(r->pool).periodic, 1 - i);
+	}
+}
+
+TEST_WORKERS(c49_periodic_requests_are_counted)
+{
+	struct routing r = routing_start(3, "default");
+	char text[512];
+	int n;
+
+	CHECK_EQ(pool_stats(r.pool).periodic, 0);
+	run_task(count_periodic, &r);
+	n = sley_pool_inspect_json(r.pool, "pool_stats", text, sizeof(text));
+	CHECK_GT(n, 0);
+	CHECK_LT(n, (int)sizeof(text));
+	CHECK(strstr(text, "\"periodic\":0"));
+	routing_stop(&r);
+}
+
 struct keeper {
 	struct sley_pool *pool;
 	struct sley_group group;
@@ -309,7 +348,7 @@ TEST_WORKERS(c49_the_same_as_json)
 			"\"phase\":\"live\",\"handles\":1,\"containers\":2,"
 			"\"open\":1,\"draining\":0,\"drained\":1,"
 			"\"upgrading\":0,\"gone\":0,\"down\":0,"
-			"\"inside\":0,\"waiting\":0}");
+			"\"inside\":0,\"waiting\":0,\"periodic\":0}");
 	ask_pool(r.pool, "container_stats:1");
 	CHECK_STR(text, "{\"id\":1,\"phase\":\"drained\",\"version\":1,"
 			"\"inside\":0,\"groups\":0}");
