@@ -5,7 +5,6 @@
  * Edges:
  *
  *  CL2  see ipc/client.h
- *  CS1  the task that connects again ends -> the next is started : one at a time
  */
 #include "ipc/client_source.h"
 
@@ -98,15 +97,34 @@ static bool is_down(struct sley_client *client)
 	return down;
 }
 
+/* True: there is need for a task that connects again, and the caller makes or is it. */
+static bool take_on(struct sley_client *client)
+{
+	/* relaxed: ordered by the lock, which is_down() has had; see reconnect(). */
+	return is_down(client) && !xchg_relaxed(&client->reconnecting, 1);
+}
+
+/*
+ * The connection may be lost again while the task ends, and the kick finds the task.  So
+ * the task looks once more after it has said that it ends.  The kick and the task have the
+ * lock, one after the other:
+ *
+ *   kick                                task
+ *   has the lock: the connection is     reconnecting = 0
+ *     down                              has the lock: the connection is down, and the
+ *   reconnecting = 1: there is a task     task takes itself on; or the kick comes later,
+ *                                         and finds no task
+ */
 static void reconnect(void *arg)
 {
 	struct sley_client *client = arg;
 
-	while (is_down(client)) {
-		if (client_wait_live(client, WAIT_SHIELDED))
-			break;
-	}
-	xchg_release(&client->reconnecting, 0); /* CS1 */
+	do {
+		while (is_down(client))
+			(void)!client_wait_live(client, WAIT_SHIELDED);
+		/* relaxed: as above. */
+		store_relaxed(&client->reconnecting, 0);
+	} while (take_on(client));
 	client_leave(client);
 }
 
@@ -115,14 +133,14 @@ void client_source_kick(struct sley_client *client)
 	if (!client->source)
 		return;
 	source_notify(client->source);
-	if (!is_down(client) ||
-	    xchg_acquire(&client->reconnecting, 1)) /* CS1 */
+	if (!take_on(client))
 		return;
 	client_enter(client);
 	if (!sley_schedule_on(client->rt, reconnect, client, NULL))
 		return;
 	/* No memory: the next look of a worker tries again. */
-	xchg_release(&client->reconnecting, 0); /* CS1 */
+	/* relaxed: the task that there is not has done nothing. */
+	store_relaxed(&client->reconnecting, 0);
 	/* relaxed: the worker that asks comes here again. */
 	store_relaxed(&client->orphaned, 1);
 	client_leave(client);
