@@ -5,6 +5,7 @@
  * Edges:
  *
  *  CL2  see ipc/client.h
+ *  CS1  a kick without memory for a task -> a worker kicks again : that there is no task
  */
 #include "ipc/client_source.h"
 
@@ -34,7 +35,7 @@ static bool has(void *arg)
 	const struct sley_client *client = arg;
 
 	/* relaxed: hints; the taker looks with the lock. */
-	if (load_relaxed(&client->urgent) || load_relaxed(&client->orphaned))
+	if (load_relaxed(&client->urgent))
 		return true;
 	/* relaxed: as above. */
 	return is_live(client) &&
@@ -76,8 +77,7 @@ static bool take(void *arg)
 			clear_bell(client);
 	}
 	client_poll(client);
-	/* relaxed: see client_source_kick(). */
-	if (xchg_relaxed(&client->orphaned, 0))
+	if (xchg_acquire(&client->orphaned, 0)) /* CS1 */
 		client_source_kick(client);
 	return false;
 }
@@ -138,11 +138,11 @@ void client_source_kick(struct sley_client *client)
 	client_enter(client);
 	if (!sley_schedule_on(client->rt, reconnect, client, NULL))
 		return;
-	/* No memory: the next look of a worker tries again. */
-	/* relaxed: the task that there is not has done nothing. */
+	/* relaxed: CS1. */
 	store_relaxed(&client->reconnecting, 0);
-	/* relaxed: the worker that asks comes here again. */
-	store_relaxed(&client->orphaned, 1);
+	store_release(&client->orphaned, 1); /* CS1 */
+	/* No memory: a worker tries again.  Those that sleep have heard of the end only. */
+	source_notify(client->source);
 	client_leave(client);
 }
 

@@ -10,8 +10,9 @@
  * client_connection.c does, and kicks.  To connect takes one step and never fails.
  *
  * Complete for a driver beside the task that is about to end, also if another driver
- * notices a second end, and for two drivers at once.  The models do not see the workers,
- * which sleep and take (core_source), and the clock of has().
+ * notices a second end; for two drivers at once; and for a kick that finds no memory for
+ * the task, beside a worker.  The worker is played, too: core_source.c has the real lines
+ * by which it sleeps and takes.  The models do not see the clock of has().
  */
 #include "explorer.h"
 
@@ -21,12 +22,18 @@
 
 #include "os/futex.h"
 
+#include <errno.h>
+
 static struct sley_client client;
 static struct request_memory ring;
 static uint32_t pending;  /* of the source                          */
 static uint32_t nr_tasks; /* scheduled, and not begun               */
 static uint32_t bell;     /* wakes the worker                       */
 static int inside;        /* plain: of the task that connects again */
+static struct ledger {
+	int refused; /* how often there is no memory */
+	bool reconnected;
+} ledger;
 
 /* ---- what the models do without ------------------------------------------------------- */
 
@@ -48,6 +55,10 @@ int sley_schedule_on(struct sley *rt, sley_fn *fn, void *arg,
 {
 	(void)rt, (void)options;
 	MODEL_CHECK(fn == reconnect && arg == &client);
+	if (ledger.refused) {
+		ledger.refused--;
+		return -ENOMEM;
+	}
 	(void)add_release(&nr_tasks, 1);
 	ring_bell();
 	return 0;
@@ -113,6 +124,8 @@ static void setup_with(enum link_state state, bool has_task)
 	memset(&ring, 0, sizeof(ring));
 	pending = nr_tasks = bell = 0;
 	inside = 0;
+	ledger = (struct ledger){ 0 };
+	model_ledger(&ledger, sizeof(ledger));
 	client.source = (struct sley_source *)&ring; /* only passed on */
 	client.ring.memory = &ring;
 	client.link.counts.connects = 1;
@@ -194,3 +207,37 @@ static void setup_lost(void)
 
 MODEL(two_kicks_make_one_task, .setup = setup_lost, .threads = { kick, kick },
       .finish = connected);
+
+/* ---- no memory for the task ------------------------------------------------------------- */
+
+static void setup_no_memory(void)
+{
+	setup_with(LINK_LOST, false);
+	ledger.refused = 1;
+}
+
+static void kick_in_vain(int id)
+{
+	(void)id;
+	client_source_kick(&client);
+}
+
+static void worker(int id)
+{
+	(void)id;
+	while (!ledger.reconnected) {
+		uint32_t heard = load_acquire(&bell);
+
+		if (xchg_acquire(&pending, 0) || has(&client)) {
+			(void)take(&client);
+		} else if (xchg_acquire(&nr_tasks, 0)) {
+			reconnect(&client);
+			ledger.reconnected = true;
+		} else {
+			(void)os_futex_wait(&bell, heard, UINT64_MAX);
+		}
+	}
+}
+
+MODEL(a_worker_tries_again_if_there_was_no_memory, .setup = setup_no_memory,
+      .threads = { kick_in_vain, worker }, .finish = connected);
