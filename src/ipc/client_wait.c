@@ -246,6 +246,8 @@ static int wait_as_thread(struct sley_client *client, const struct wish *wish,
 	bool leads = become_leader(client);
 
 	if (!leads) {
+		/* What has ended without the daemon, which no leader is told. */
+		(void)client_collect(client);
 		/* relaxed: see resign(). */
 		(void)add_relaxed(&client->duty, FOLLOWER);
 		while (result == -EAGAIN && !leads) {

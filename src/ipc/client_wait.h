@@ -8,7 +8,9 @@
  *
  * Plain threads.  One of them, the *leader*, sleeps on the word of the completions and
  * collects for all.  The others, the *followers*, wait for their futures, and for the
- * event `handover`: a leader that leaves sets it, and a follower becomes the leader.
+ * event `handover`: a leader that leaves sets it, and a follower becomes the leader.  A
+ * follower collects once before: its request may have ended without the daemon, and then
+ * nothing wakes the leader.
  * `duty` has a bit for the leader, and counts the followers, so that a leader that leaves
  * and a follower that comes cannot miss each other:
  *

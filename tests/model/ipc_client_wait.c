@@ -11,7 +11,8 @@
  * With up to three delays, or two, on the memory of an x86; the first of them with one delay
  * on that of C11, too; and two drivers at once, with up to three preemptions, one with C11: a
  * waiter beside a thread that collects its answer; a leader and a
- * follower, whose answers come together or one by one; a submitter that waits for a slot
+ * follower, whose answers come together or one by one, or whose request ends without the
+ * daemon; a submitter that waits for a slot
  * beside a waiter; the end of the daemon, noticed by another thread, with a leader and a
  * follower.  The models do not see a reconnect (tests/stress/client_stress.c), tasks, which
  * wait for futures (sync_future), and the source of a runtime (core_source).
@@ -43,7 +44,7 @@ static union {
 			    DEPTH * sizeof(struct request_pending)];
 } private;
 static struct link_request slots[DEPTH];
-static struct link_pool pools[2];
+static struct link_pool pools[3];
 
 static struct sley_client client;
 static struct request_server server;
@@ -70,8 +71,9 @@ void report_early(const struct sley_config *config, const char *format, ...)
 	(void)format;
 }
 
-/* The daemon has ended: the socket says so, to one driver at a time. */
+/* The daemon has ended, unless it lives: the socket says so, to one driver at a time. */
 static int nr_hearing;
+static bool lives;
 
 static noinline void hear_alone(void)
 {
@@ -86,7 +88,7 @@ int os_seqpacket_recv(int fd, void *data, size_t size, int *fds,
 {
 	(void)fd, (void)data, (void)size, (void)fds, (void)max_fds, (void)waits;
 	hear_alone();
-	return 0;
+	return lives ? -EAGAIN : 0;
 }
 
 /* No other daemon comes. */
@@ -135,6 +137,18 @@ void segments_unmap(struct mem *mem, struct list *gone)
 	MODEL_CHECK(list_empty(gone));
 }
 
+/* The driver of a daemon that lives: all pools are open, and there are no segments. */
+void client_pools_restore(struct sley_client *of)
+{
+	(void)of;
+}
+
+void client_release_segments(struct sley_client *of, const struct list *gone)
+{
+	(void)of;
+	MODEL_CHECK(list_empty(gone));
+}
+
 /* Not reached: connecting, pools, segments, opening and closing. */
 #define NOT_REACHED(name, type, ...)                                           \
 	type name(__VA_ARGS__)                                                 \
@@ -152,10 +166,7 @@ NOT_REACHED(client_control_locked, int, struct sley_client *of,
 NOT_REACHED(client_pool_init_daemon, void, struct sley_client *of)
 NOT_REACHED(client_pool_opened, void, struct sley_request *request)
 NOT_REACHED(client_pools_free, void, struct sley_client *of)
-NOT_REACHED(client_pools_restore, void, struct sley_client *of)
 NOT_REACHED(client_pools_shut, void, struct sley_client *of)
-NOT_REACHED(client_release_segments, void, struct sley_client *of,
-	    const struct list *gone)
 NOT_REACHED(client_source_begin, int, struct sley_client *of)
 NOT_REACHED(client_source_end, void, struct sley_client *of)
 NOT_REACHED(client_source_watch, int, struct sley_client *of, int fd, bool edge)
@@ -212,9 +223,10 @@ static void make_client(void)
 	make_ring();
 	client.link.requests = slots;
 	client.link.pools = pools;
-	client.link.nr_pools = 2;
+	client.link.nr_pools = 3;
 	client.link.state = LINK_LIVE;
 	pools[1] = (struct link_pool){ LINK_POOL_OPEN, 1, 0 };
+	pools[2] = (struct link_pool){ LINK_POOL_GONE, 0, -ENOENT };
 	client.daemon.client = &client;
 	client.socket = client.bell = client.server_bell = 1;
 	client.look_ns = client.try_ns = UINT64_MAX;
@@ -243,9 +255,9 @@ static struct sley_request *make_request(void)
 }
 
 /* With the lock, or before there are threads.  False: no slot is free. */
-static bool put(struct sley_request *request)
+static bool put_for(uint32_t pool, struct sley_request *request)
 {
-	struct link_submission what = { .pool = 1, .owner = request };
+	struct link_submission what = { .pool = pool, .owner = request };
 	int64_t slot = link_submit(&client.link, &what);
 
 	if (slot >= 0)
@@ -253,11 +265,17 @@ static bool put(struct sley_request *request)
 	return slot >= 0;
 }
 
+static bool put(struct sley_request *request)
+{
+	return put_for(1, request);
+}
+
 static void setup_with(int nr, uint32_t nr_reserve)
 {
 	ledger = (struct ledger){ 0 };
 	model_ledger(&ledger, sizeof(ledger));
 	nr_hearing = 0;
+	lives = false;
 	make_client();
 	client.link.nr_reserve = nr_reserve;
 	for (int i = 0; i < nr; i++) {
@@ -282,6 +300,12 @@ static void one_request(void)
 static void two_requests(void)
 {
 	setup_with(2, 0);
+}
+
+static void one_request_of_a_daemon_that_lives(void)
+{
+	one_request();
+	lives = true;
 }
 
 /* One slot for requests: the second request has to wait for it. */
@@ -356,6 +380,20 @@ static void submitter(int id)
 	wait_for(request);
 }
 
+/* The daemon has no such pool; it answers the other thread afterwards. */
+static void submitter_to_nowhere(int id)
+{
+	struct sley_request *request = make_request();
+
+	client_lock(&client);
+	MODEL_CHECK(put_for(2, request));
+	client_unlock(&client);
+	MODEL_CHECK(client_wait(&client, request, 0) == 0);
+	MODEL_CHECK(request->code == -ENOENT);
+	model_free(request);
+	answerer(id);
+}
+
 static void server_of_two(int id)
 {
 	const struct entry_reader *reader = &server.submissions;
@@ -423,6 +461,11 @@ MODEL(a_waiter_beside_a_collector, .setup = one_request,
 
 MODEL(a_leader_and_a_follower, .setup = two_requests,
       .threads = { waiter, waiter, answerer_of_two }, .finish = two_answered,
+      .modes = X86, .delays = 3, .steps = 4000);
+
+MODEL(a_request_that_ends_at_once_beside_a_waiter,
+      .setup = one_request_of_a_daemon_that_lives,
+      .threads = { waiter, submitter_to_nowhere }, .finish = one_answered,
       .modes = X86, .delays = 3, .steps = 4000);
 
 MODEL(a_submitter_beside_a_waiter, .setup = one_slot,

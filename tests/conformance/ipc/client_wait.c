@@ -430,6 +430,65 @@ TEST_WORKERS(tasks_use_a_client_without_a_runtime)
 	keeper_end(&keeper);
 }
 
+/* Nothing comes for the leader meanwhile, so that it sleeps for 50 ms at a time. */
+static void *lead(void *pool)
+{
+	struct sley_request request;
+	uint32_t item = 1;
+
+	submit(pool, &request, WORK_HOLD, &item);
+	CHECK_EQ(sley_request_wait(&request), 0);
+	CHECK_EQ(sley_request_code(&request), 0);
+	return NULL;
+}
+
+/* A pool that the daemon has no more: the library ends its requests by itself. */
+static struct sley_pool *pool_that_is_gone(struct keeper *keeper,
+					   struct sley_client *client)
+{
+	struct sley_pool *made = NULL, *gone = NULL;
+
+	CHECK_EQ(sley_client_pool_open(client, &made, "gone",
+				       SLEY_POOL_OPTIONS(.module = "work")),
+		 0);
+	CHECK_EQ(sley_client_pool_open(client, &gone, "gone", NULL), 0);
+	sley_pool_close(made);
+	keeper_kill(keeper);
+	keeper_start(keeper);
+	CHECK_EQ(work_echo(gone, 1), -ENOENT);
+	return gone;
+}
+
+TEST(c26_a_request_that_ends_at_once_does_not_wait_for_the_leader)
+{
+	struct sley_client *client;
+	struct sley_pool *pool, *gone;
+	struct keeper keeper;
+	pthread_t leader;
+	uint64_t begin_ns, waited_ns = 0;
+
+	keeper_begin(&keeper);
+	client = client_open(&keeper);
+	pool = work_pool(client);
+	gone = pool_that_is_gone(&keeper, client);
+	leader = test_thread(lead, pool);
+	CHECK_EVENTUALLY(keeper_begun(&keeper, 1) == 1);
+	for (int i = 0; i < 200; i++) {
+		/* Between two requests of this thread the other becomes the leader. */
+		test_nap_ms(1);
+		begin_ns = test_now_ns();
+		CHECK_EQ(work_echo(gone, 1), -ENOENT);
+		waited_ns += test_now_ns() - begin_ns;
+	}
+	/* 10 s if each of them waits until the leader looks. */
+	CHECK_LT(waited_ns, 5 * SLEY_SEC);
+	open_gate(&keeper);
+	pthread_join(leader, NULL);
+	sley_pool_close(gone);
+	client_close(client, pool);
+	keeper_end(&keeper);
+}
+
 /* ---- cancelling ------------------------------------------------------------------------- */
 
 CLIENT_TEST(a_request_to_a_daemon_is_cancelled)
