@@ -342,6 +342,8 @@ static void try_to_connect(struct sley_client *client)
 	spin_unlock(&client->lock);
 	client_changed(client);
 	say_hello(client);
+	/* The daemon may never answer, and the request that looks for it waits. */
+	client_source_kick(client);
 }
 
 /* The first daemon's: attaches to its ring, which must be what it says. */

@@ -209,6 +209,49 @@ CLIENT_TEST(c41_no_daemon_comes_in_time)
 	client_close(client, pool);
 }
 
+/* The client has given up, and the next daemon that it finds is frozen. */
+static struct sley_pool *meet_a_frozen_daemon(struct keeper *keeper,
+					      struct sley_client **client)
+{
+	struct sley_client_options options = quiet_options(keeper);
+	struct sley_pool *pool;
+	uint32_t item = 0;
+	struct sley_request_spec spec = idempotent(WORK_HOLD, &item);
+
+	options.reconnect_ns = 20 * SLEY_MSEC;
+	*client = client_with(&options);
+	pool = work_pool(*client);
+	keeper_kill(keeper);
+	CHECK_EQ(sley_pool_call(pool, &spec, NULL), -EHOSTDOWN);
+	CHECK_EQ(client_info(*client).state, SLEY_CLIENT_DOWN);
+	keeper_start(keeper);
+	keeper_freeze(keeper);
+	return pool;
+}
+
+static void submit_and_wait(struct keeper *keeper)
+{
+	struct sley_client *client;
+	struct sley_pool *pool = meet_a_frozen_daemon(keeper, &client);
+	struct sley_request request;
+	uint32_t item = 1;
+	struct sley_request_spec spec = work_on(WORK_COUNT, &item);
+
+	submit(pool, &request, &spec);
+	CHECK_EQ(client_info(client).state, SLEY_CLIENT_GREETING);
+	CHECK_EQ(sley_request_wait_until(&request, sley_after(20 * SLEY_SEC)),
+		 0);
+	CHECK_EQ(sley_request_code(&request), -EHOSTDOWN);
+	CHECK_EQ(keeper_begun(keeper, 1), 0);
+	client_close(client, pool);
+}
+
+/* It has five seconds to answer.  No thread drives meanwhile: the runtime does. */
+TEST(c41_a_frozen_daemon_is_none)
+{
+	keeper_run(submit_and_wait, true);
+}
+
 CLIENT_TEST(c41_a_client_need_not_wait_for_the_next_daemon)
 {
 	struct sley_client_options options = quiet_options(keeper);
