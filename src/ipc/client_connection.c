@@ -636,8 +636,8 @@ static void drive(struct sley_client *client)
 			set_refused(client, -ETIMEDOUT);
 			lose(client);
 		}
-		/* A daemon that refuses must not keep requests for ever. */
-		if (state_of(client) == LINK_LOST)
+		/* A daemon that refuses, or is silent, keeps no request for ever. */
+		if (state_of(client) != LINK_LIVE)
 			expire(client);
 		break;
 	default:

@@ -252,6 +252,24 @@ TEST(c41_a_frozen_daemon_is_none)
 	keeper_run(submit_and_wait, true);
 }
 
+/* The deadline ends the request, and not the end of the patience with the daemon. */
+CLIENT_TEST(c24_a_deadline_holds_while_the_next_daemon_is_frozen)
+{
+	struct sley_client *client;
+	struct sley_pool *pool = meet_a_frozen_daemon(keeper, &client);
+	struct sley_request request;
+	uint32_t item = 1;
+	struct sley_request_spec spec = work_on(WORK_COUNT, &item);
+
+	spec.deadline_ns = sley_after(20 * SLEY_MSEC);
+	submit(pool, &request, &spec);
+	CHECK_EQ(sley_request_wait_until(&request, sley_after(20 * SLEY_SEC)),
+		 0);
+	CHECK_GE(test_now_ns(), spec.deadline_ns);
+	CHECK_EQ(sley_request_code(&request), -ETIMEDOUT);
+	client_close(client, pool);
+}
+
 CLIENT_TEST(c41_a_client_need_not_wait_for_the_next_daemon)
 {
 	struct sley_client_options options = quiet_options(keeper);
