@@ -122,6 +122,7 @@ struct sley_client {
 	/* Of client_source.c. */
 	struct sley_source *source;
 	int epoll;
+	uint64_t looked_ns; /* the kernel was asked                        */
 	uint32_t reconnecting;
 	uint32_t orphaned; /* there was no memory for that                     */
 

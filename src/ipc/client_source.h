@@ -5,7 +5,8 @@
  * A source (core/sched/source.h), whose descriptor is an epoll of the socket and of the bell
  * that the daemon rings.  has() and arm() look at the word of the completions, without a
  * lock: what has been collected, `seen`, may be old there, and then a worker looks in vain
- * or the next look finds it.
+ * or the next look finds it.  While all workers are busy, none listens to the descriptor; so
+ * has() asks the kernel about it, too, at most once in a millisecond.
  *
  * While there is no daemon, a task of the runtime drives the connection: nothing else
  * would connect again if all tasks wait for answers.

@@ -95,6 +95,12 @@ int os_epoll_wait(int watch, uint32_t *tags, int max, uint64_t deadline_ns)
 	return 0;
 }
 
+bool os_fd_is_readable(int fd)
+{
+	(void)fd;
+	return false;
+}
+
 /* Not reached: opening and closing, and descriptors. */
 #define NOT_REACHED(name, type, ...)                                           \
 	type name(__VA_ARGS__)                                                 \

@@ -535,13 +535,21 @@ static void be_busy(void *arg)
 		;
 }
 
-static void occupy(struct sley *rt, struct crowd *crowd, struct sley_group *all,
-		   struct sley_task *tasks, uint32_t nr)
+/* Lets its worker look, and never sleep. */
+static void keep_yielding(void *arg)
+{
+	struct crowd *crowd = arg;
+
+	atomic_fetch_add(&crowd->nr_busy, 1);
+	while (!atomic_load(&crowd->go_on))
+		sley_yield();
+}
+
+static void occupy(struct sley *rt, sley_fn *fn, struct crowd *crowd,
+		   struct sley_group *all, struct sley_task *tasks, uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++)
-		CHECK_EQ(sley_spawn_on(rt, all, &tasks[i], be_busy, crowd,
-				       NULL),
-			 0);
+		CHECK_EQ(sley_spawn_on(rt, all, &tasks[i], fn, crowd, NULL), 0);
 	CHECK_EVENTUALLY(atomic_load(&crowd->nr_busy) == nr);
 }
 
@@ -570,7 +578,7 @@ TEST(rc8_a_daemon_dies_while_all_workers_are_busy)
 	options.rt = rt;
 	client = client_with(&options);
 	pool = work_pool(client);
-	occupy(rt, &crowd, &all, tasks, 2);
+	occupy(rt, be_busy, &crowd, &all, tasks, 2);
 	spec = work_on(WORK_HOLD, &item[0]);
 	submit(pool, &begun, &spec);
 	CHECK_EVENTUALLY(keeper_begun(&keeper, 0) == 1);
@@ -612,7 +620,7 @@ TEST(rc8_workers_that_were_busy_find_the_next_daemon)
 	options.rt = rt;
 	client = client_with(&options);
 	pool = work_pool(client);
-	occupy(rt, &crowd, &all, tasks, 2);
+	occupy(rt, be_busy, &crowd, &all, tasks, 2);
 	keeper_freeze(&keeper);
 	submit_counted(pool, counted, 0, 20);
 	keeper_kill(&keeper);
@@ -628,6 +636,69 @@ TEST(rc8_workers_that_were_busy_find_the_next_daemon)
 	CHECK_EQ(sley_destroy(rt), 0);
 	keeper_end(&keeper);
 	free(counted);
+}
+
+struct waiting {
+	struct sley_pool *pool;
+	int err, code;
+};
+
+static void wait_for_work(void *arg)
+{
+	struct waiting *waiting = arg;
+	struct sley_request request;
+	uint32_t item = 0;
+	struct sley_request_spec spec = work_on(WORK_HOLD, &item);
+
+	submit(waiting->pool, &request, &spec);
+	waiting->err =
+		sley_request_wait_until(&request, sley_after(20 * SLEY_SEC));
+	waiting->code = sley_request_code(&request);
+}
+
+/* A worker that always has something to run listens to no descriptor. */
+static void die_beside_yielding_tasks(uint32_t workers)
+{
+	struct sley_config config = config_of((int)workers);
+	struct waiting waiting = { .pool = NULL };
+	struct crowd crowd = { .nr_busy = 0 };
+	struct sley_task tasks[2], waiter;
+	struct sley_client_options options;
+	struct sley_group all = { 0 }, waiters = { 0 };
+	struct sley_client *client;
+	struct keeper keeper;
+	struct sley *rt = NULL;
+
+	keeper_begin(&keeper);
+	CHECK_EQ(sley_create(&rt, &config), 0);
+	options = quiet_options(&keeper);
+	options.rt = rt;
+	client = client_with(&options);
+	waiting.pool = work_pool(client);
+	occupy(rt, keep_yielding, &crowd, &all, tasks, workers);
+	CHECK_EQ(sley_spawn_on(rt, &waiters, &waiter, wait_for_work, &waiting,
+			       NULL),
+		 0);
+	CHECK_EVENTUALLY(keeper_begun(&keeper, 0) == 1);
+	keeper_kill(&keeper);
+	sley_join(&waiters);
+	CHECK_EQ(waiting.err, 0);
+	CHECK_EQ(waiting.code, SLEY_EUNKNOWN);
+	atomic_store(&crowd.go_on, true);
+	sley_join(&all);
+	client_close(client, waiting.pool);
+	CHECK_EQ(sley_destroy(rt), 0);
+	keeper_end(&keeper);
+}
+
+TEST(rc8_a_daemon_dies_while_the_only_worker_never_sleeps)
+{
+	die_beside_yielding_tasks(1);
+}
+
+TEST(rc8_a_daemon_dies_while_no_worker_sleeps)
+{
+	die_beside_yielding_tasks(2);
 }
 
 /* A frozen daemon is not a dead one: deadlines hold, and it goes on. */
