@@ -6,6 +6,7 @@
 #include "conformance/ipc/keeper.h"
 
 #include "conformance/json.h"
+#include "conformance/modules/admin_cases.h"
 
 #include <sley/admin.h>
 #include <sley/kv.h>
@@ -165,23 +166,6 @@ CLIENT_TEST(c43_a_module_of_the_library_through_a_client)
 
 /* ---- C44: the admin pool ------------------------------------------------------------------ */
 
-static int ask(struct sley_pool *admin, uint32_t method, const void *in,
-	       size_t size)
-{
-	return sley_pool_call(admin,
-			      SLEY_REQUEST(.method = method, .in = in,
-					   .in_size = size),
-			      NULL);
-}
-
-static int ask_pool(struct sley_pool *admin, uint32_t method, const char *pool)
-{
-	struct sley_admin_target in = { .container = 0 };
-
-	snprintf(in.pool, sizeof(in.pool), "%s", pool);
-	return ask(admin, method, &in, sizeof(in));
-}
-
 CLIENT_TEST(c44_pools_are_made_and_ended_through_the_admin_pool)
 {
 	struct sley_client *client = client_open(keeper);
@@ -190,19 +174,49 @@ CLIENT_TEST(c44_pools_are_made_and_ended_through_the_admin_pool)
 
 	snprintf(make.pool, sizeof(make.pool), "%s", "q");
 	snprintf(make.module, sizeof(make.module), "%s", "work");
-	CHECK_EQ(ask(admin, SLEY_ADMIN_MAKE, &make, sizeof(make)), 0);
+	CHECK_EQ(admin_ask(admin, SLEY_ADMIN_MAKE, &make, sizeof(make)), 0);
 	pool = pool_named(client, "q");
 	CHECK_EQ(sley_pool_nr_containers(pool), 2);
 	CHECK_EQ(sley_pool_call(pool, SLEY_REQUEST(.method = WORK_ECHO), NULL),
 		 0);
-	CHECK_EQ(ask_pool(admin, SLEY_ADMIN_DESTROY, "q"), 0);
+	CHECK_EQ(admin_ask_pool(admin, SLEY_ADMIN_DESTROY, "q", 0), 0);
 	CHECK_EQ(sley_pool_call(pool, SLEY_REQUEST(.method = WORK_ECHO), NULL),
 		 -ENOENT);
-	CHECK_EQ(ask_pool(admin, SLEY_ADMIN_DESTROY, "q"), -ENOENT);
+	CHECK_EQ(admin_ask_pool(admin, SLEY_ADMIN_DESTROY, "q", 0), -ENOENT);
 	/* An unknown pool completes with a code, and nobody hangs. */
-	CHECK_EQ(ask_pool(admin, SLEY_ADMIN_FLUSH, "nowhere"), -ENOENT);
-	CHECK_EQ(ask(admin, 99, NULL, 0), -ENOSYS);
-	CHECK_EQ(ask(admin, SLEY_ADMIN_MAKE, &make, 3), -EINVAL);
+	CHECK_EQ(admin_ask_pool(admin, SLEY_ADMIN_FLUSH, "nowhere", 0),
+		 -ENOENT);
+	CHECK_EQ(admin_ask(admin, 99, NULL, 0), -ENOSYS);
+	CHECK_EQ(admin_ask(admin, SLEY_ADMIN_MAKE, &make, 3), -EINVAL);
+	sley_pool_close(pool);
+	client_close(client, admin);
+}
+
+CLIENT_TEST(c44_what_a_daemon_does_not_know_completes_with_a_code)
+{
+	struct sley_client *client = client_open(keeper);
+	struct sley_pool *admin = pool_named(client, "admin");
+
+	admin_refuses_the_unknown(admin, "work");
+	client_close(client, admin);
+}
+
+CLIENT_TEST(c44_a_byte_too_many_or_too_few_is_refused_by_a_daemon)
+{
+	struct sley_client *client = client_open(keeper);
+	struct sley_pool *admin = pool_named(client, "admin");
+
+	admin_refuses_other_sizes(admin, "work");
+	client_close(client, admin);
+}
+
+CLIENT_TEST(c44_a_container_of_a_daemon_is_drained_upgraded_and_opened)
+{
+	struct sley_client *client = client_open(keeper);
+	struct sley_pool *admin = pool_named(client, "admin");
+	struct sley_pool *pool = work_pool(client);
+
+	admin_upgrades_a_container(admin, pool, WORK_ECHO);
 	sley_pool_close(pool);
 	client_close(client, admin);
 }
@@ -220,7 +234,7 @@ CLIENT_TEST(c45_a_flush_waits_for_the_requests_of_clients)
 	struct sley_request_spec spec = work_on(WORK_HOLD, &item);
 
 	snprintf(target.pool, sizeof(target.pool), "%s", "work");
-	CHECK_EQ(ask_pool(admin, SLEY_ADMIN_FLUSH, "work"), 0);
+	CHECK_EQ(admin_ask_pool(admin, SLEY_ADMIN_FLUSH, "work", 0), 0);
 	CHECK_EQ(sley_submit(pool, &hold, &spec), 0);
 	EVENTUALLY(keeper_begun(keeper, 3));
 	CHECK_EQ(sley_submit(admin, &flush,

@@ -113,6 +113,19 @@ const struct sley_module work_module = {
 	.nr_methods = NR_WORKS,
 };
 
+static int upgrade(void **self, uint32_t from,
+		   const struct sley_container_info *info)
+{
+	(void)self, (void)info;
+	return from == 1 ? 0 : -EPROTO;
+}
+
+/* For the pool "work", which is there first. */
+static const struct sley_module newer_module = {
+	SLEY_MODULE_HEAD("work"), .version = 2,       .methods = methods,
+	.nr_methods = NR_WORKS,   .upgrade = upgrade,
+};
+
 /* ---- a daemon ------------------------------------------------------------------------- */
 
 static void ignore_line(void *self, const char *line)
@@ -134,6 +147,7 @@ static void open_pools(struct sley_router *router, struct sley_pool **pools)
 	CHECK_EQ(sley_pool_open(router, &pools[1], "admin",
 				SLEY_POOL_OPTIONS(.module = "admin")),
 		 0);
+	CHECK_EQ(sley_router_add(router, &newer_module), 0);
 }
 
 static _Noreturn void be_daemon(const struct keeper *keeper, int ready)

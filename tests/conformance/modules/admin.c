@@ -3,6 +3,7 @@
  * admin.c - <sley/admin.h>: C44 without its node methods, and C45.
  */
 #include "conformance/json.h"
+#include "conformance/modules/admin_cases.h"
 #include "conformance/route/routing.h"
 
 #include <stdio.h>
@@ -36,25 +37,6 @@ static void admin_stop(struct administered *a)
 	routing_stop(&a->r);
 }
 
-/* The code of a request with an IN part. */
-static int ask(struct sley_pool *admin, uint32_t method, const void *in,
-	       size_t size)
-{
-	return sley_pool_call(admin,
-			      SLEY_REQUEST(.method = method, .in = in,
-					   .in_size = size),
-			      NULL);
-}
-
-static int ask_pool(struct sley_pool *admin, uint32_t method, const char *pool,
-		    uint32_t container)
-{
-	struct sley_admin_target in = { .container = container };
-
-	strncpy(in.pool, pool, sizeof(in.pool) - 1);
-	return ask(admin, method, &in, sizeof(in));
-}
-
 static int make_pool(struct sley_pool *admin, const char *pool,
 		     const char *module, uint32_t containers)
 {
@@ -62,7 +44,7 @@ static int make_pool(struct sley_pool *admin, const char *pool,
 
 	strncpy(in.pool, pool, sizeof(in.pool) - 1);
 	strncpy(in.module, module, sizeof(in.module) - 1);
-	return ask(admin, SLEY_ADMIN_MAKE, &in, sizeof(in));
+	return admin_ask(admin, SLEY_ADMIN_MAKE, &in, sizeof(in));
 }
 
 /* ---- pools ----------------------------------------------------------------------------- */
@@ -91,10 +73,10 @@ static void make_and_destroy(void *arg)
 	CHECK_EQ(make_pool(a->admin, "z", "probe", 1), -EIO);
 	atomic_store(&probe_counts.create_fails_at, 0);
 
-	CHECK_EQ(ask_pool(a->admin, SLEY_ADMIN_DESTROY, "q", 0), 0);
+	CHECK_EQ(admin_ask_pool(a->admin, SLEY_ADMIN_DESTROY, "q", 0), 0);
 	CHECK_EQ(atomic_load(&probe_counts.destroyed), 3);
 	CHECK_EQ(code_of(pool, PROBE_ECHO, sley_query_local()), -ENOENT);
-	CHECK_EQ(ask_pool(a->admin, SLEY_ADMIN_DESTROY, "q", 0), -ENOENT);
+	CHECK_EQ(admin_ask_pool(a->admin, SLEY_ADMIN_DESTROY, "q", 0), -ENOENT);
 	sley_pool_close(pool);
 }
 
@@ -133,32 +115,19 @@ TEST(c44_the_params_of_a_pool_follow_the_request)
 	module.destroy = NULL;
 	admin_start(&a, 1);
 	CHECK_EQ(sley_router_add(a.r.router, &module), 0);
-	CHECK_EQ(ask(a.admin, SLEY_ADMIN_MAKE, &in, sizeof(in.make)), -EPROTO);
-	CHECK_EQ(ask(a.admin, SLEY_ADMIN_MAKE, &in, sizeof(in.make) + 5), 0);
+	CHECK_EQ(admin_ask(a.admin, SLEY_ADMIN_MAKE, &in, sizeof(in.make)),
+		 -EPROTO);
+	CHECK_EQ(admin_ask(a.admin, SLEY_ADMIN_MAKE, &in, sizeof(in.make) + 5),
+		 0);
 	admin_stop(&a);
 }
 
 TEST_WORKERS(c44_an_unknown_pool_container_or_method_completes_with_a_code)
 {
-	static const uint32_t of_pool[] = { SLEY_ADMIN_DESTROY,
-					    SLEY_ADMIN_FLUSH, SLEY_ADMIN_DRAIN,
-					    SLEY_ADMIN_OPEN,
-					    SLEY_ADMIN_UPGRADE };
-	struct sley_admin_query query = { .pool = "unknown",
-					  .query = "pool_stats" };
 	struct administered a;
 
 	admin_start(&a, 1);
-	for (size_t i = 0; i < ARRAY_SIZE(of_pool); i++) {
-		CHECK_EQ(ask_pool(a.admin, of_pool[i], "unknown", 0), -ENOENT);
-		CHECK_EQ(ask_pool(a.admin, of_pool[i], "", 0), -EINVAL);
-	}
-	CHECK_EQ(ask(a.admin, SLEY_ADMIN_INSPECT, &query, sizeof(query)),
-		 -ENOENT);
-	for (size_t i = 2; i < ARRAY_SIZE(of_pool); i++)
-		CHECK_EQ(ask_pool(a.admin, of_pool[i], "p", 2), -ENXIO);
-	CHECK_EQ(ask(a.admin, SLEY_ADMIN_REFRESH + 1, NULL, 0), -ENOSYS);
-	CHECK_EQ(ask(a.admin, UINT32_MAX, NULL, 0), -ENOSYS);
+	admin_refuses_the_unknown(a.admin, "p");
 	admin_stop(&a);
 }
 
@@ -176,42 +145,24 @@ TEST(c44_a_request_of_another_size_or_without_an_end_is_refused)
 	     method++)
 		for (size_t size = method < SLEY_ADMIN_LIST ? 0 : 1;
 		     size <= sizeof(bytes); size++)
-			CHECK_EQ(ask(a.admin, method, bytes, size), -EINVAL);
+			CHECK_EQ(admin_ask(a.admin, method, bytes, size),
+				 -EINVAL);
 	/* All zero: the name is empty. */
 	memset(bytes, 0, sizeof(bytes));
 	for (uint32_t method = SLEY_ADMIN_MAKE; method <= SLEY_ADMIN_UPGRADE;
 	     method++)
 		for (size_t size = 0; size <= sizeof(bytes); size++)
-			CHECK_EQ(ask(a.admin, method, bytes, size), -EINVAL);
+			CHECK_EQ(admin_ask(a.admin, method, bytes, size),
+				 -EINVAL);
 	admin_stop(&a);
 }
 
-/* The same that is good with its right size. */
 TEST(c44_a_byte_too_many_or_too_few_is_refused)
 {
-	struct {
-		struct sley_admin_target target;
-		char more;
-	} flush = { .target = { .pool = "p" } };
-	struct {
-		struct sley_admin_query query;
-		char more;
-	} query = { .query = { .query = "pool_stats" } };
-	struct sley_admin_make make = { .pool = "p" };
-	size_t size = sizeof(flush.target);
 	struct administered a;
 
 	admin_start(&a, 1);
-	CHECK_EQ(ask(a.admin, SLEY_ADMIN_FLUSH, &flush, size), 0);
-	CHECK_EQ(ask(a.admin, SLEY_ADMIN_FLUSH, &flush, size + 1), -EINVAL);
-	CHECK_EQ(ask(a.admin, SLEY_ADMIN_FLUSH, &flush, size - 1), -EINVAL);
-	size = sizeof(query.query);
-	CHECK_EQ(ask(a.admin, SLEY_ADMIN_INSPECT, &query, size), -EMSGSIZE);
-	CHECK_EQ(ask(a.admin, SLEY_ADMIN_INSPECT, &query, size + 1), -EINVAL);
-	CHECK_EQ(ask(a.admin, SLEY_ADMIN_INSPECT, &query, size - 1), -EINVAL);
-	CHECK_EQ(ask(a.admin, SLEY_ADMIN_MAKE, &make, sizeof(make)), 0);
-	CHECK_EQ(ask(a.admin, SLEY_ADMIN_MAKE, &make, sizeof(make) - 1),
-		 -EINVAL);
+	admin_refuses_other_sizes(a.admin, "p");
 	admin_stop(&a);
 }
 
@@ -226,8 +177,9 @@ TEST(c44_no_request_gives_params_to_an_admin_pool)
 	struct administered a;
 
 	admin_start(&a, 1);
-	CHECK_EQ(ask(a.admin, SLEY_ADMIN_MAKE, &in, sizeof(in)), -EPERM);
-	CHECK_EQ(ask(a.admin, SLEY_ADMIN_MAKE, &in.make, sizeof(in.make)), 0);
+	CHECK_EQ(admin_ask(a.admin, SLEY_ADMIN_MAKE, &in, sizeof(in)), -EPERM);
+	CHECK_EQ(admin_ask(a.admin, SLEY_ADMIN_MAKE, &in.make, sizeof(in.make)),
+		 0);
 	admin_stop(&a);
 }
 
@@ -241,12 +193,14 @@ TEST(c44_reserved_fields_must_be_zero)
 	struct administered a;
 
 	admin_start(&a, 1);
-	CHECK_EQ(ask(a.admin, SLEY_ADMIN_FLUSH, &target, sizeof(target)),
+	CHECK_EQ(admin_ask(a.admin, SLEY_ADMIN_FLUSH, &target, sizeof(target)),
 		 -EINVAL);
-	CHECK_EQ(ask(a.admin, SLEY_ADMIN_MAKE, &make, sizeof(make)), -EINVAL);
+	CHECK_EQ(admin_ask(a.admin, SLEY_ADMIN_MAKE, &make, sizeof(make)),
+		 -EINVAL);
 	make = (struct sley_admin_make){ .pool = "p", .flags = 4 };
-	CHECK_EQ(ask(a.admin, SLEY_ADMIN_MAKE, &make, sizeof(make)), -EINVAL);
-	CHECK_EQ(ask(a.admin, SLEY_ADMIN_INSPECT, &query, sizeof(query)),
+	CHECK_EQ(admin_ask(a.admin, SLEY_ADMIN_MAKE, &make, sizeof(make)),
+		 -EINVAL);
+	CHECK_EQ(admin_ask(a.admin, SLEY_ADMIN_INSPECT, &query, sizeof(query)),
 		 -EINVAL);
 	CHECK_EQ(sley_pool_open(a.r.router, &pool, "second",
 				SLEY_POOL_OPTIONS(.module = "admin",
@@ -277,7 +231,8 @@ static void flush(void *arg)
 {
 	struct flusher *flusher = arg;
 
-	CHECK_EQ(ask_pool(flusher->a->admin, SLEY_ADMIN_FLUSH, "p", 0), 0);
+	CHECK_EQ(admin_ask_pool(flusher->a->admin, SLEY_ADMIN_FLUSH, "p", 0),
+		 0);
 	atomic_store(&flusher->over, true);
 }
 
@@ -333,7 +288,7 @@ static void flush_work(void *arg)
 
 	atomic_store(&work_left, 3);
 	sley_spawn(&flusher.group, &worker, finish_work, &flusher);
-	CHECK_EQ(ask_pool(flusher.a->admin, SLEY_ADMIN_FLUSH, "w", 0), 0);
+	CHECK_EQ(admin_ask_pool(flusher.a->admin, SLEY_ADMIN_FLUSH, "w", 0), 0);
 	CHECK_EQ(atomic_load(&work_left), 0);
 	atomic_store(&flusher.over, true);
 	sley_join(&flusher.group);
@@ -359,13 +314,16 @@ TEST_WORKERS(c45_a_flush_of_the_admin_pool_by_itself_does_not_hang)
 	struct administered a;
 
 	admin_start(&a, 2);
-	CHECK_EQ(ask_pool(a.admin, SLEY_ADMIN_FLUSH, "admin", 0), -EDEADLK);
-	CHECK_EQ(ask_pool(a.admin, SLEY_ADMIN_DRAIN, "admin", 1), -EDEADLK);
-	CHECK_EQ(ask_pool(a.admin, SLEY_ADMIN_DESTROY, "admin", 0), -EDEADLK);
+	CHECK_EQ(admin_ask_pool(a.admin, SLEY_ADMIN_FLUSH, "admin", 0),
+		 -EDEADLK);
+	CHECK_EQ(admin_ask_pool(a.admin, SLEY_ADMIN_DRAIN, "admin", 1),
+		 -EDEADLK);
+	CHECK_EQ(admin_ask_pool(a.admin, SLEY_ADMIN_DESTROY, "admin", 0),
+		 -EDEADLK);
 	/* The program can. */
 	CHECK_EQ(sley_pool_flush_until(a.admin, in_ms(10000)), 0);
 	CHECK_EQ(sley_container_drain_until(a.admin, 1, in_ms(10000)), 0);
-	CHECK_EQ(ask_pool(a.admin, SLEY_ADMIN_OPEN, "admin", 1), 0);
+	CHECK_EQ(admin_ask_pool(a.admin, SLEY_ADMIN_OPEN, "admin", 1), 0);
 	admin_stop(&a);
 }
 
@@ -426,31 +384,19 @@ static int upgrade(void **self, uint32_t from,
 
 TEST_WORKERS(c44_containers_are_drained_upgraded_and_opened)
 {
-	struct sley_container_stats stats = SLEY_CONTAINER_STATS_INIT;
-	struct sley_admin_target in = { .pool = "p", .container = 1 };
+	struct sley_admin_target in = { .pool = "p",
+					.container = 1,
+					.version = 2 };
 	struct sley_module newer = probe_module;
 	struct administered a;
 
 	newer.version = 2;
 	newer.upgrade = upgrade;
 	admin_start(&a, 1);
-	in.version = 2;
-	CHECK_EQ(ask_pool(a.admin, SLEY_ADMIN_OPEN, "p", 1), -EINVAL);
-	CHECK_EQ(ask(a.admin, SLEY_ADMIN_UPGRADE, &in, sizeof(in)), -ESRCH);
+	CHECK_EQ(admin_ask(a.admin, SLEY_ADMIN_UPGRADE, &in, sizeof(in)),
+		 -ESRCH);
 	CHECK_EQ(sley_router_add(a.r.router, &newer), 0);
-	CHECK_EQ(ask(a.admin, SLEY_ADMIN_UPGRADE, &in, sizeof(in)), -EINVAL);
-	CHECK_EQ(ask_pool(a.admin, SLEY_ADMIN_DRAIN, "p", 1), 0);
-	CHECK_EQ(ask_pool(a.admin, SLEY_ADMIN_DRAIN, "p", 1), -EALREADY);
-	CHECK_EQ(code_of(a.r.pool, PROBE_ECHO,
-			 sley_query_within(sley_query_id(1), 0)),
-		 -ETIMEDOUT);
-	CHECK_EQ(ask(a.admin, SLEY_ADMIN_UPGRADE, &in, sizeof(in)), 0);
-	CHECK_EQ(ask_pool(a.admin, SLEY_ADMIN_OPEN, "p", 1), 0);
-	CHECK_EQ(code_of(a.r.pool, PROBE_ECHO, sley_query_id(1)), 0);
-	CHECK_EQ(sley_container_inspect(a.r.pool, 1, &stats), 0);
-	CHECK_EQ(stats.version, 2);
-	CHECK_EQ(sley_container_inspect(a.r.pool, 0, &stats), 0);
-	CHECK_EQ(stats.version, 1);
+	admin_upgrades_a_container(a.admin, a.r.pool, PROBE_ECHO);
 	admin_stop(&a);
 }
 
@@ -529,7 +475,7 @@ TEST_WORKERS(c44_the_names_of_all_pools)
 				      .out_size = 2 * sizeof(*names) - 1),
 			 &size),
 		 -EMSGSIZE);
-	CHECK_EQ(ask(a.admin, SLEY_ADMIN_LIST, NULL, 0), -EMSGSIZE);
+	CHECK_EQ(admin_ask(a.admin, SLEY_ADMIN_LIST, NULL, 0), -EMSGSIZE);
 	admin_stop(&a);
 }
 
@@ -585,7 +531,7 @@ static int make_kept(struct sley_pool *admin, const char *pool, uint32_t flags)
 		 .params = "abc" };
 
 	strncpy(in.make.pool, pool, sizeof(in.make.pool) - 1);
-	return ask(admin, SLEY_ADMIN_MAKE, &in, sizeof(in));
+	return admin_ask(admin, SLEY_ADMIN_MAKE, &in, sizeof(in));
 }
 
 TEST(c52_a_pool_that_is_kept_is_told_to_the_program_and_so_is_its_end)
@@ -596,7 +542,7 @@ TEST(c52_a_pool_that_is_kept_is_told_to_the_program_and_so_is_its_end)
 
 	admin_start(&a, 1);
 	CHECK_EQ(make_kept(a.admin, "k", SLEY_ADMIN_KEEP), -EOPNOTSUPP);
-	CHECK_EQ(ask_pool(a.admin, SLEY_ADMIN_DESTROY, "k", 0), -ENOENT);
+	CHECK_EQ(admin_ask_pool(a.admin, SLEY_ADMIN_DESTROY, "k", 0), -ENOENT);
 	CHECK_EQ(sley_pool_open(
 			 a.r.router, &keeper, "keeper",
 			 SLEY_POOL_OPTIONS(.module = "admin",
@@ -616,13 +562,14 @@ TEST(c52_a_pool_that_is_kept_is_told_to_the_program_and_so_is_its_end)
 	CHECK_STR(kept.params, "abc");
 	kept.answer = -ENOSPC;
 	CHECK_EQ(make_kept(keeper, "k", SLEY_ADMIN_KEEP), -ENOSPC);
-	CHECK_EQ(ask_pool(keeper, SLEY_ADMIN_DESTROY, "none", 0), -ENOENT);
+	CHECK_EQ(admin_ask_pool(keeper, SLEY_ADMIN_DESTROY, "none", 0),
+		 -ENOENT);
 	CHECK_EQ(kept.nr_forgotten, 0);
-	CHECK_EQ(ask_pool(keeper, SLEY_ADMIN_DESTROY, "k", 0), -ENOSPC);
+	CHECK_EQ(admin_ask_pool(keeper, SLEY_ADMIN_DESTROY, "k", 0), -ENOSPC);
 	CHECK_EQ(kept.nr_forgotten, 1);
 	kept.answer = 0;
 	CHECK_EQ(make_kept(keeper, "k", SLEY_ADMIN_KEEP), 0);
-	CHECK_EQ(ask_pool(keeper, SLEY_ADMIN_DESTROY, "k", 0), 0);
+	CHECK_EQ(admin_ask_pool(keeper, SLEY_ADMIN_DESTROY, "k", 0), 0);
 	CHECK_EQ(kept.nr_forgotten, 2);
 	sley_pool_close(keeper);
 	admin_stop(&a);
@@ -639,14 +586,14 @@ TEST_WORKERS(c44_a_stop_sets_the_event_of_the_program)
 	CHECK_EQ(sley_pool_open(a.r.router, &without, "without",
 				SLEY_POOL_OPTIONS(.module = "admin")),
 		 0);
-	CHECK_EQ(ask(without, SLEY_ADMIN_STOP, NULL, 0), -EOPNOTSUPP);
+	CHECK_EQ(admin_ask(without, SLEY_ADMIN_STOP, NULL, 0), -EOPNOTSUPP);
 	CHECK_EQ(sley_event_wait_until(&a.stop, in_ms(1)), -ETIMEDOUT);
 	CHECK_EQ(sley_submit_and_forget(
 			 a.admin, SLEY_REQUEST(.method = SLEY_ADMIN_STOP)),
 		 0);
 	CHECK_EQ(sley_event_wait(&a.stop), 0);
 	/* Twice is once. */
-	CHECK_EQ(ask(a.admin, SLEY_ADMIN_STOP, NULL, 0), 0);
+	CHECK_EQ(admin_ask(a.admin, SLEY_ADMIN_STOP, NULL, 0), 0);
 	sley_pool_close(without);
 	admin_stop(&a);
 }
