@@ -63,7 +63,8 @@ OPEN = "tests/model/protocol_open.txt"
 KINDS = protocol_generate.KINDS + ("old",)
 SOURCES = ("src/actor/*", "src/core/*", "src/fiber/*", "src/graph/*", "src/io/*",
            # Not the shells, which make system calls: tests/sim, tests/conformance.
-           "src/ipc/client_wait.c", "src/ipc/handover.h", "src/ipc/quota.h",
+           "src/ipc/client_source.c", "src/ipc/client_wait.c",
+           "src/ipc/handover.h", "src/ipc/quota.h",
            "src/ipc/ring_set.h",
            "src/shm/*", "src/stream/*", "src/subprocess/*",
            "src/lf/*", "src/mem/*", "src/route/*", "src/sync/*",
