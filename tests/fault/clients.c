@@ -80,6 +80,51 @@ static void start_daemon(void)
 	close(ready[0]);
 }
 
+/* A process without threads, which becomes the next daemon when it is told. */
+static struct next {
+	int pid, go, ready;
+} next;
+
+static void prepare_next(void)
+{
+	int go[2], ready[2];
+	char byte;
+
+	CHECK_EQ(pipe(go), 0);
+	CHECK_EQ(pipe(ready), 0);
+	next.pid = fork();
+	CHECK_GE(next.pid, 0);
+	if (!next.pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(go[1]);
+		if (read(go[0], &byte, 1) != 1)
+			_exit(0);
+		be_daemon(ready[1]);
+	}
+	close(go[0]);
+	close(ready[1]);
+	next.go = go[1];
+	next.ready = ready[0];
+}
+
+static void start_next(void)
+{
+	char byte;
+
+	CHECK_EQ(write(next.go, "g", 1), 1);
+	CHECK_EQ(read(next.ready, &byte, 1), 1);
+	daemon_pid = next.pid;
+	next.pid = 0;
+}
+
+static void end_next(void)
+{
+	close(next.go);
+	close(next.ready);
+	if (next.pid)
+		CHECK_EQ(waitpid(next.pid, NULL, 0), next.pid);
+}
+
 static void kill_daemon(void)
 {
 	kill(daemon_pid, SIGKILL);
@@ -162,10 +207,56 @@ static void use_next_daemon(struct sley_pool *pool)
 		CHECK_EQ(code, -EHOSTDOWN);
 }
 
+struct call {
+	struct sley_pool *pool;
+	uint32_t answer;
+	int code;
+};
+
+static void call_in_task(void *arg)
+{
+	struct call *call = arg;
+	uint32_t small = 7;
+
+	call->code = sley_pool_call(
+		call->pool,
+		SLEY_REQUEST(.in = &small, .in_size = 4, .out = &call->answer,
+			     .out_size = 4, .idempotent = true),
+		NULL);
+}
+
+/* No thread drives: a task of the runtime connects again, if there is memory for it. */
+static void use_next_daemon_in_task(struct sley *rt, struct sley_pool *pool)
+{
+	struct call call = { .pool = pool };
+	struct sley_group group = { 0 };
+	struct sley_task task;
+
+	/* Of the task that connects again: a worker makes it later. */
+	trial_may_absorb("slab_alloc");
+	kill_daemon();
+	start_next();
+	if (!TRY(sley_spawn_on(rt, &group, &task, call_in_task, &call, NULL),
+		 -ENOMEM))
+		return;
+	sley_join(&group);
+	if (call.code == 0)
+		CHECK_EQ(call.answer, 7);
+	else
+		CHECK_EQ(call.code, -EHOSTDOWN);
+}
+
+/* That a daemon ends, and the next one comes, is no failure of a call. */
+static void ignore_line(void *self, const char *line)
+{
+	(void)self, (void)line;
+}
+
 static void use_client(struct sley *rt)
 {
 	struct sley_client_options options =
 		*SLEY_CLIENT_OPTIONS(.socket = path, .rt = rt,
+				     .report = rt ? ignore_line : NULL,
 				     .reconnect_ns = 2 * SLEY_SEC);
 	struct sley_client *client;
 	struct sley_pool *pool;
@@ -175,7 +266,9 @@ static void use_client(struct sley *rt)
 		return;
 	if (TRY(sley_client_pool_open(client, &pool, "p", NULL), -ENOMEM)) {
 		use_pool(client, pool);
-		if (!rt) /* a process with threads is not forked here */
+		if (rt) /* a process with threads is not forked here */
+			use_next_daemon_in_task(rt, pool);
+		else
 			use_next_daemon(pool);
 		sley_pool_close(pool);
 	}
@@ -194,10 +287,14 @@ SCENARIO(clients_with_a_runtime)
 	struct sley *rt;
 
 	begin();
+	prepare_next();
+	/* The answer to a welcome: a task connects again, before the opener looks. */
+	trial_may_absorb("os_seqpacket_send");
 	rt = trial_start(2);
 	if (rt) {
 		use_client(rt);
 		trial_stop(rt);
 	}
+	end_next();
 	end();
 }
