@@ -299,7 +299,7 @@ def check_good_config(program, folder):
           and same.stdout == done.stdout, same.stdout)
     done = run(program, "config", "--check")
     check("without both there are defaults", done.returncode == 0
-          and len(done.stdout.splitlines()) == 43
+          and len(done.stdout.splitlines()) == 44
           and "these are the defaults" in done.stderr
           and all(line.endswith(" default")
                   for line in done.stdout.splitlines()), done.stdout)
@@ -313,7 +313,7 @@ def check_long_words(program, folder):
     done = run(program, "config", "--check", path)
     ends = re.findall(rf"^(.* )(?:default|{path}:\d+)$", done.stdout, re.M)
     check("sley config --check keeps its columns behind long words",
-          done.returncode == 0 and len(ends) == 44
+          done.returncode == 0 and len(ends) == 45
           and len({len(end) for end in ends}) == 1,
           done.stdout + done.stderr)
 
