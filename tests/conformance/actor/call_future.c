@@ -205,6 +205,7 @@ static int starts_a_call_to_itself(void *arg)
 TEST_WORKERS(w45_calls_that_cannot_be_started)
 {
 	struct sley_pending_call call;
+	struct sley_process_info info;
 	struct sley_process_end end;
 	struct sley *rt = start();
 	sley_pid pid;
@@ -230,6 +231,10 @@ TEST_WORKERS(w45_calls_that_cannot_be_started)
 		started++;
 	}
 	CHECK_EQ(err, -EAGAIN);
+	CHECK_EQ(sley_process_inspect(pid, &info), 0);
+	CHECK_EQ(atomic_load(&nr_taken), 1);
+	CHECK_EQ(info.dropped, 1);
+	CHECK_EQ(info.mailbox, 2);
 	CHECK_EQ(started, 2);
 	sley_event_set(&may_answer);
 	stop(rt);
