@@ -5,8 +5,9 @@
  * thousand times a second.
  *
  * A sample is the time from the submission of urgent work to its first instruction.  The
- * submitter is a thread that sleeps until the next millisecond; the time that it is late
- * itself does not count.  The hogs count the pieces that they have computed, of 10 us each
+ * submitter is a thread that sleeps for a millisecond after each submission.  The time that it
+ * is late itself does not count, and it does not make up for it: of two submissions at once
+ * the second would wait for the work of the first.  The hogs count the pieces that they have computed, of 10 us each
  * on a CPU of their own, before the urgent work begins and beside it.  What they lose, in
  * percent, less the share of the urgent work in the time of all CPUs, is `lost_pct`.
  *
@@ -110,11 +111,11 @@ static inline double overtake_rate(const struct overtake *overtake, uint64_t ns)
 static inline void overtake_submit_all(struct overtake *overtake,
 				       const struct overtake_way *way)
 {
-	uint64_t start = measure_now();
+	uint64_t last = measure_now();
 
 	for (uint32_t i = 0; i < overtake->nr; i++) {
-		measure_sleep_until(start + (i + 1) * OVERTAKE_PAUSE_NS);
-		overtake->submitted[i] = measure_now();
+		measure_sleep_until(last + OVERTAKE_PAUSE_NS);
+		last = overtake->submitted[i] = measure_now();
 		way->submit(overtake, i, way->arg);
 	}
 	measure_await(overtake->m, &overtake->done, overtake->nr);
