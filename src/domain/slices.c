@@ -63,11 +63,22 @@ void slice_shorten_now(struct slice *slice)
 	if (cas_relaxed(&slice->state, &state, SLICE_SHORT))
 		return;
 	if (state != SLICE_LONG ||
-	    !cas_acquire(&slice->state, &state, SLICE_SHORTENING)) /* SL1 */
+	    !cas_acquire(&slice->state, &state, SLICE_CHANGING)) /* SL1 */
 		return;
 	if (make_short(slice))
 		count_refused(slice);
 	store_release(&slice->state, SLICE_SHORT); /* SL1 */
+}
+
+void slice_lengthen_now(struct slice *slice)
+{
+	uint32_t state = SLICE_SHORT;
+
+	if (!cas_acquire(&slice->state, &state, SLICE_CHANGING)) /* SL1 */
+		return;
+	if (make_long(slice))
+		count_refused(slice);
+	store_release(&slice->state, SLICE_LONG); /* SL1 */
 }
 
 /* ---- by the tick --------------------------------------------------------------------- */
@@ -119,15 +130,13 @@ static void begin(struct slice *slice)
 
 static void lengthen(struct slice *slice)
 {
-	uint32_t state = SLICE_LENGTHENING;
+	uint32_t state = SLICE_SHORT;
 
-	/* The worker leaves SHORT alone. */
-	if (load_acquire(&slice->state) != SLICE_SHORT) /* SL1 */
+	if (!cas_acquire(&slice->state, &state, SLICE_LENGTHENING)) /* SL1 */
 		return;
-	/* relaxed: a worker that finds this state makes no call. */
-	store_relaxed(&slice->state, SLICE_LENGTHENING);
 	if (make_long(slice))
 		count_refused(slice);
+	state = SLICE_LENGTHENING;
 	/* The worker has withdrawn, and does nothing more in this state. */
 	if (!cas_release(&slice->state, &state, SLICE_LONG) && /* SL1 */
 	    make_short(slice))
@@ -156,7 +165,7 @@ static bool restore(struct slice *slice)
 	uint32_t state = load_relaxed(&slice->state);
 
 	while (state != SLICE_PLAIN) {
-		if (state == SLICE_SHORTENING)
+		if (state == SLICE_CHANGING)
 			return false;
 		if (!cas_acquire(&slice->state, &state,
 				 SLICE_RESTORING)) /* SL1 */

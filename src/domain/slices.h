@@ -10,8 +10,8 @@
  * itself.  The kernel has to know before the urgent work comes, for then there is no time
  * for a system call.  So while there are peers
  *
- *   SHORT  a worker that parks, waits at the gate, overtakes, or has not been busy for a
- *          tick: SCHED_OTHER, 0.1 ms
+ *   SHORT  a worker that parks, waits at the gate, or has not been busy for a tick:
+ *          SCHED_OTHER, 0.1 ms
  *   LONG   a worker that ran default or less urgent work in two ticks in a row, and had
  *          its core all the time in between: SCHED_BATCH, 100 ms
  *
@@ -22,11 +22,16 @@
  * could do it later.  The state of the worker decides about the order of the two system
  * calls:
  *
- *   PLAIN ──tick──► SHORT ──tick──► LENGTHENING ──tick──► LONG ──worker──► SHORTENING
- *                     ▲                  │                                     │
- *                     ├──────worker──────┘                                     │
- *                     └───────────────────────worker───────────────────────────┘
+ *   PLAIN ──tick──► SHORT ──tick──► LENGTHENING ──tick──► LONG
+ *                     ▲ ▲                │                  ▲ ▲
+ *                     │ └─────worker─────┘                  │ │
+ *                     └──────worker──────► CHANGING ◄─worker┘ │
+ *                                           └──────worker─────┘
  *   SHORT, LONG ──tick──► RESTORING ──tick──► PLAIN
+ *
+ * A worker that was LONG when it came to the gate makes itself LONG again when it leaves the
+ * gate for ordinary work: two workers that take turns on a core run for a few ticks only, and
+ * would be SHORT for most of the time if they waited for the tick.
  *
  * A side makes the system call of a state that it has entered itself, before it leaves the
  * state.  A worker that finds LENGTHENING makes none: it withdraws, and the tick, which
@@ -48,8 +53,9 @@
  *   SL1  a system call for a worker, then its state -> the side that leaves this state : the
  *        order of the two calls
  *
- * Rejected: the worker makes itself LONG at its next pick (a task that never ends has no
- * next pick, and is the one that matters); the tick makes workers SHORT (a worker that
+ * Rejected: the worker alone makes itself LONG, at a pick (a task that never ends has no
+ * next pick, and is the one that matters); a worker that stays LONG at the gate (urgent work
+ * that comes for it would wake a batch thread); the tick makes workers SHORT (a worker that
  * urgent work wakes would be a batch thread for up to a tick); a lock around both (a worker
  * would wait for a tick that the kernel has stopped); a thread for urgent work in
  * SCHED_FIFO (needs privilege, and takes the machine if it loops); nice values (one-way).
@@ -73,7 +79,7 @@ enum slice_state {
 	SLICE_SHORT,
 	SLICE_LENGTHENING,
 	SLICE_LONG,
-	SLICE_SHORTENING,
+	SLICE_CHANGING,
 	SLICE_RESTORING,
 };
 
@@ -86,6 +92,8 @@ struct slice {
 	bool known; /* before is                                            */
 	bool left_alone;
 	bool was_busy; /* at the last tick                                   */
+	/* The worker's own: */
+	bool was_long; /* when it came to the gate                           */
 	struct os_sched before;
 };
 
@@ -104,6 +112,7 @@ void slices_fini(struct slices *slices, struct mem *mem);
 
 void slice_meet_now(struct slice *slice);
 void slice_shorten_now(struct slice *slice);
+void slice_lengthen_now(struct slice *slice);
 
 /*
  * By worker @i: it takes a core.  From the first time on its timed waits end on time, and
@@ -118,8 +127,8 @@ static inline void slices_meet(struct slices *slices, uint32_t i)
 }
 
 /*
- * By worker @i: it parks, stands at the gate or begins to overtake.  Mostly a load; one
- * system call, and another to read, if the worker was LONG.
+ * By worker @i: it parks, or stands at the gate.  Mostly a load; one system call, and another
+ * to read, if the worker was LONG.
  */
 static inline void slices_shorten(struct slices *slices, uint32_t i)
 {
@@ -128,6 +137,25 @@ static inline void slices_shorten(struct slices *slices, uint32_t i)
 
 	if (unlikely(state == SLICE_LONG || state == SLICE_LENGTHENING))
 		slice_shorten_now(&slices->of[i]);
+}
+
+/* By worker @i, which comes to the gate. */
+static inline void slices_stand(struct slices *slices, uint32_t i)
+{
+	struct slice *slice = &slices->of[i];
+
+	/* relaxed: a glance; the tick may be about to make it LONG. */
+	slice->was_long = load_relaxed(&slice->state) == SLICE_LONG;
+	slices_shorten(slices, i);
+}
+
+/* By worker @i, which has a core, and leaves the gate.  @busy: for ordinary work. */
+static inline void slices_leave(struct slices *slices, uint32_t i, bool busy)
+{
+	struct slice *slice = &slices->of[i];
+
+	if (slice->was_long && busy)
+		slice_lengthen_now(slice);
 }
 
 /* ---- by the tick ----------------------------------------------------------------- */

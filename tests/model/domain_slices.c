@@ -7,8 +7,9 @@
  * which RA finds.  At the end of each history the kernel has what the state says, and no
  * side has left a state of the other.
  *
- * Complete for one worker that becomes SHORT, once or twice, and a tick that makes it LONG,
- * once or twice, or restores it; and for a worker that is seen for the first time.
+ * Complete for one worker that becomes SHORT, once or twice, or SHORT and LONG again at the
+ * gate, and a tick that makes it LONG, once or twice, or restores it; and for a worker that is
+ * seen for the first time.
  */
 #include "explorer.h"
 #include "model_mem.h"
@@ -106,6 +107,13 @@ static void shorten_twice(int id)
 	shorten_once(id);
 }
 
+static void stand_and_leave(int id)
+{
+	(void)id;
+	slices_stand(&slices, 0);
+	slices_leave(&slices, 0, true);
+}
+
 static void meet(int id)
 {
 	(void)id;
@@ -177,6 +185,13 @@ static void worker_has_its_way(void)
 	can_be_restored();
 }
 
+/* It came to the gate LONG, and nobody wants it to be anything else. */
+static void worker_is_long_again(void)
+{
+	MODEL_CHECK(slice.state == SLICE_LONG);
+	can_be_restored();
+}
+
 MODEL(a_tick_and_a_worker, .setup = setup_short,
       .threads = { see_busy, look_and_shorten }, .finish = worker_has_its_way);
 MODEL(two_ticks_and_a_worker_that_waits_twice, .setup = setup_short,
@@ -186,5 +201,10 @@ MODEL(a_long_worker_waits_while_it_is_restored, .setup = setup_long,
 MODEL(a_worker_waits_between_the_last_tick_and_the_end, .setup = setup_short,
       .threads = { lengthen_and_restore, shorten_twice },
       .finish = can_be_restored);
+MODEL(a_worker_becomes_long_as_a_tick_makes_it_long, .setup = setup_long,
+      .threads = { see_busy_thrice, stand_and_leave },
+      .finish = worker_is_long_again);
+MODEL(a_worker_becomes_long_while_it_is_restored, .setup = setup_long,
+      .threads = { restore_it, stand_and_leave }, .finish = can_be_restored);
 MODEL(a_worker_that_is_new, .setup = setup,
       .threads = { see_busy_thrice, meet }, .finish = can_be_restored);

@@ -16,7 +16,16 @@
 #define NR 2
 
 /* Workers that do what the test says, one thing at a time. */
-enum order { NOTHING, MEET, SHORTEN, BECOME_IDLE_CLASS, END };
+enum order {
+	NOTHING,
+	MEET,
+	SHORTEN,
+	STAND,
+	LEAVE,
+	LEAVE_FOR_URGENT,
+	BECOME_IDLE_CLASS,
+	END
+};
 
 struct crew {
 	struct slices slices;
@@ -40,6 +49,10 @@ static void obey(struct worker_thread *own, uint32_t order)
 	}
 	if (order == SHORTEN)
 		slices_shorten(&own->crew->slices, own->i);
+	else if (order == STAND)
+		slices_stand(&own->crew->slices, own->i);
+	else if (order == LEAVE || order == LEAVE_FOR_URGENT)
+		slices_leave(&own->crew->slices, own->i, order == LEAVE);
 	else if (order == BECOME_IDLE_CLASS)
 		CHECK_EQ(sched_setscheduler(0, SCHED_IDLE, &none), 0);
 }
@@ -161,6 +174,43 @@ TEST(u14_a_worker_that_waits_has_a_short_slice_before_it_sleeps)
 	/* A long task again: from the first tick that finds it so. */
 	see(&crew, true, 1);
 	check_long(&crew, 0);
+	end(&crew);
+}
+
+TEST(u14_a_worker_that_was_long_before_the_gate_is_long_behind_it)
+{
+	struct crew crew;
+
+	begin(&crew);
+	tell(&crew, 0, MEET);
+	see(&crew, true, 3);
+	tell(&crew, 0, STAND);
+	check_short(&crew, 0);
+	tell(&crew, 0, LEAVE);
+	check_long(&crew, 0);
+	tell(&crew, 0, STAND);
+	tell(&crew, 0, LEAVE_FOR_URGENT);
+	check_short(&crew, 0);
+	/* It was not long when it came the last time. */
+	tell(&crew, 0, STAND);
+	tell(&crew, 0, LEAVE);
+	check_short(&crew, 0);
+	end(&crew);
+}
+
+TEST(a_worker_that_leaves_the_gate_without_peers_stays_as_it_was)
+{
+	struct os_sched before;
+	struct crew crew;
+
+	begin(&crew);
+	before = of(&crew, 0);
+	tell(&crew, 0, MEET);
+	see(&crew, true, 3);
+	tell(&crew, 0, STAND);
+	CHECK(slices_restore(&crew.slices));
+	tell(&crew, 0, LEAVE);
+	check_same(of(&crew, 0), before);
 	end(&crew);
 }
 
