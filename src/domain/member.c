@@ -26,10 +26,12 @@ static void meet(struct domain_member *member)
 	slices_meet(&member->slices, worker_current()->index);
 }
 
-/* By a worker that waits, or is about to park. */
-static void shorten(struct domain_member *member)
+/* Does a task of @level count as default work among the members, or as less urgent? */
+static bool is_ordinary(const struct domain_member *member, unsigned int level)
 {
-	slices_shorten(&member->slices, worker_current()->index);
+	return level != LEASE_NO_LEVEL &&
+	       domain_counted(&member->view, member->view.self, level) >=
+		       LEVEL_DEFAULT;
 }
 
 /* By the tick: a worker that runs default work, or less urgent work, gets a long slice. */
@@ -45,12 +47,8 @@ static void arrange_slices(struct domain_member *member)
 		return;
 	}
 	for (uint32_t i = 0; i < member->rt->nr_workers; i++) {
-		unsigned int level = lease_runs_of(member->rt, i);
-		unsigned int counted =
-			domain_counted(&member->view, member->view.self, level);
-
 		slices_see(&member->slices, i,
-			   level != LEASE_NO_LEVEL && counted >= LEVEL_DEFAULT);
+			   is_ordinary(member, lease_runs_of(member->rt, i)));
 	}
 }
 
@@ -93,7 +91,6 @@ static uint32_t op_put(void *arg, int core)
 {
 	struct domain_member *member = arg;
 
-	shorten(member);
 	return peer_or_none(wants_leave(&member->wants, (uint32_t)core));
 }
 
@@ -119,6 +116,25 @@ static uint32_t op_give(void *arg, int core, unsigned int level)
 	/* relaxed: as above. */
 	store_relaxed(&member->obeyed[core], wish);
 	return to;
+}
+
+static void op_rest(void *arg, bool parks)
+{
+	struct domain_member *member = arg;
+	uint32_t i = worker_current()->index;
+
+	if (parks)
+		slices_shorten(&member->slices, i);
+	else
+		slices_stand(&member->slices, i);
+}
+
+static void op_start(void *arg, unsigned int level)
+{
+	struct domain_member *member = arg;
+
+	slices_leave(&member->slices, worker_current()->index,
+		     is_ordinary(member, level));
 }
 
 static void op_wake(void *arg)
@@ -196,7 +212,6 @@ static void op_wait(void *arg, const uint32_t *word, uint32_t value,
 	struct domain_member *member = arg;
 	uint64_t begin = os_now(), took;
 
-	shorten(member);
 	wait_once(member, word, value, deadline_ns);
 	took = os_now() - begin;
 	/* relaxed: figures. */
@@ -273,6 +288,8 @@ static const struct lease_ops ops = {
 	.put = op_put,
 	.give = op_give,
 	.wake = op_wake,
+	.rest = op_rest,
+	.start = op_start,
 	.holds = op_holds,
 	.look = op_look,
 	.overtakes = op_overtakes,

@@ -146,6 +146,21 @@ static void await(void *arg, const uint32_t *word, uint32_t value,
 	(void)os_futex_wait(word, value, deadline_ns);
 }
 
+/* By a worker that is not in the table's way any more. */
+static void rest(void *arg, bool parks)
+{
+	(void)arg;
+	(void)parks;
+	payload_check(&table);
+}
+
+static void start(void *arg, unsigned int level)
+{
+	(void)arg;
+	(void)level;
+	payload_check(&table);
+}
+
 /* What a peer runs is less urgent. */
 static bool overtakes(void *arg, unsigned int level)
 {
@@ -168,7 +183,9 @@ static const struct lease_ops ops = { .take = take,
 				      .look = look,
 				      .overtakes = overtakes,
 				      .want = want,
-				      .wait = await };
+				      .wait = await,
+				      .rest = rest,
+				      .start = start };
 
 /* ---- the scenes ------------------------------------------------------------------------- */
 
@@ -542,6 +559,40 @@ static void both_overtook(void)
 
 MODEL(one_worker_overtakes_at_a_time, .setup = both_urgent,
       .threads = { overtake, overtake }, .finish = both_overtook);
+
+/* The monitor finds that the overtaker has run for long: no want stays behind. */
+static void insist(int id)
+{
+	(void)id;
+	lease_gate_insist(&rt->lease, 0);
+}
+
+MODEL(an_overtaker_wants_a_core_for_as_long_as_it_runs, .setup = both_urgent,
+      .threads = { overtake, nothing, insist }, .finish = first_overtook);
+
+static void urgent_beside_ordinary(void)
+{
+	without_grace();
+	need[1] = 1 + LEVEL_URGENT;
+}
+
+static void overtake_and_return_core(int id)
+{
+	overtake(id);
+	give_back(0);
+}
+
+static void both_went_on(void)
+{
+	first_overtook();
+	MODEL_CHECK(ledger.ran[0] == 1);
+	MODEL_CHECK(cores[0] == CORE_FREE);
+}
+
+MODEL(an_urgent_worker_passes_by_one_that_waits,
+      .setup = urgent_beside_ordinary,
+      .threads = { run_once, overtake_and_return_core },
+      .finish = both_went_on);
 
 /* A core may come while the worker is about to overtake, or does. */
 static void overtake_or_run(int id)

@@ -39,6 +39,13 @@ LEASE_IS_OFF void lease_try(struct worker *worker)
 	MODEL_CHECK(!"leases are off");
 }
 
+LEASE_IS_OFF unsigned int lease_lowest(const struct worker *worker)
+{
+	(void)worker;
+	MODEL_CHECK(!"leases are off");
+	return 0;
+}
+
 LEASE_IS_OFF void lease_urgent(struct sley *runtime, unsigned int level)
 {
 	(void)runtime;

@@ -447,6 +447,199 @@ TEST(a_worker_that_overtakes_runs_urgent_tasks_only)
 	leave_and_stop(rt);
 }
 
+/* Neither a grace nor the patience of an overtaker ends while the test runs. */
+static const struct lease_terms unhurried = { .tick_ns = 1000000,
+					      .quantum_ns = 1000000,
+					      .grace_ns = 3600000000000,
+					      .patience_ns = 3600000000000 };
+
+TEST(an_urgent_task_runs_at_once_and_wants_no_core)
+{
+	struct sley *rt = start_held(&unhurried);
+	int nr_told = atomic_load(&peers.nr_told);
+
+	for (int i = 1; i <= 20; i++) {
+		schedule_urgent();
+		CHECK_EVENTUALLY(atomic_load(&nr_urgent) == i);
+	}
+	CHECK_EQ(atomic_load(&peers.nr_told), nr_told);
+	CHECK_GE(counters_of(rt).overtook, 1u);
+	gate_open(&gate);
+	leave_and_stop(rt);
+}
+
+TEST(an_urgent_task_waits_if_what_the_peers_run_is_as_urgent)
+{
+	struct sley *rt = start_held(&unhurried);
+
+	atomic_store(&peers.has_urgent, true);
+	schedule_urgent();
+	CHECK_EVENTUALLY(atomic_load(&peers.told_level) == LEVEL_URGENT);
+	CHECK_EQ(counters_of(rt).overtook, 0u);
+	CHECK_EQ(atomic_load(&nr_urgent), 0);
+	gate_open(&gate);
+	CHECK_EVENTUALLY(atomic_load(&nr_urgent) == 1);
+	leave_and_stop(rt);
+}
+
+static atomic_bool may_end;
+
+static void yield_urgently(void *arg)
+{
+	(void)arg;
+	atomic_fetch_add(&nr_urgent, 1);
+	while (!atomic_load(&may_end))
+		sley_yield();
+}
+
+static void hold_urgently(void *arg)
+{
+	(void)arg;
+	atomic_fetch_add(&nr_urgent, 1);
+	while (!atomic_load(&may_end))
+		test_nap_ms(1);
+}
+
+static void schedule_long_urgent(sley_fn *fn)
+{
+	CHECK_EQ(sley_schedule_on(peers.rt, fn, NULL,
+				  SLEY_OPTIONS(.priority = URGENT)),
+		 0);
+	CHECK_EVENTUALLY(atomic_load(&nr_urgent) == 1);
+}
+
+TEST(an_overtaker_that_picks_wants_a_core_after_its_patience)
+{
+	const struct lease_terms terms = { .tick_ns = 3600000000000,
+					   .quantum_ns = 3600000000000,
+					   .grace_ns = 3600000000000 };
+	struct sley *rt = start_held(&terms);
+
+	schedule_long_urgent(yield_urgently);
+	CHECK_EVENTUALLY(atomic_load(&peers.told_level) == LEVEL_URGENT);
+	CHECK_EQ(atomic_load(&peers.told_nr), 1);
+	/* It takes a core that comes. */
+	peers_add(&peers);
+	CHECK_EVENTUALLY(atomic_load(&peers.nr_busy) == 2);
+	CHECK_EVENTUALLY(atomic_load(&peers.told_nr) == 0);
+	CHECK_EQ(counters_of(rt).overtook, 1u);
+	atomic_store(&may_end, true);
+	gate_open(&gate);
+	leave_and_stop(rt);
+}
+
+TEST(a_tick_asks_for_a_core_for_an_overtaker_that_does_not_pick)
+{
+	const struct lease_terms terms = { .tick_ns = 1000000,
+					   .quantum_ns = 1000000,
+					   .grace_ns = 3600000000000 };
+	struct sley *rt = start_held(&terms);
+
+	lease_set_mode(rt, LEASE_RELAXED);
+	schedule_long_urgent(hold_urgently);
+	CHECK_EVENTUALLY(atomic_load(&peers.told_level) == LEVEL_URGENT);
+	atomic_store(&may_end, true);
+	CHECK_EVENTUALLY(atomic_load(&peers.told_nr) == 0);
+	gate_open(&gate);
+	leave_and_stop(rt);
+}
+
+#define LESS_URGENT (-5)
+#define LEVEL_LESS_URGENT (LEVEL_DEFAULT - 5)
+
+static atomic_int nr_less_urgent;
+
+static void be_less_urgent(void *arg)
+{
+	(void)arg;
+	atomic_fetch_add(&nr_less_urgent, 1);
+}
+
+static void schedule_less_urgent(void *arg)
+{
+	CHECK_EQ(sley_schedule_on(peers.rt, be_less_urgent, arg,
+				  SLEY_OPTIONS(.priority = LESS_URGENT)),
+		 0);
+	be_urgent(arg);
+}
+
+TEST(an_overtaker_runs_nothing_less_urgent_than_its_first_task)
+{
+	struct sley *rt = start_held(&unhurried);
+
+	CHECK_EQ(sley_schedule_on(rt, schedule_less_urgent, NULL,
+				  SLEY_OPTIONS(.priority = URGENT)),
+		 0);
+	CHECK_EVENTUALLY(atomic_load(&nr_urgent) == 1);
+	CHECK_EVENTUALLY(atomic_load(&peers.told_level) == LEVEL_LESS_URGENT);
+	CHECK_EQ(atomic_load(&nr_less_urgent), 0);
+	gate_open(&gate);
+	CHECK_EVENTUALLY(atomic_load(&nr_less_urgent) == 1);
+	leave_and_stop(rt);
+}
+
+static struct sley_task becomes_ordinary;
+
+static void become_ordinary(void *arg)
+{
+	be_urgent(arg);
+	CHECK_EQ(sley_set_priority(&becomes_ordinary, 0), 0);
+	sley_yield();
+	be_less_urgent(arg);
+}
+
+TEST(an_overtaker_whose_task_becomes_ordinary_waits_for_a_core)
+{
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley *rt = start_held(&unhurried);
+
+	CHECK_EQ(sley_spawn_on(rt, &group, &becomes_ordinary, become_ordinary,
+			       NULL, SLEY_OPTIONS(.priority = URGENT)),
+		 0);
+	CHECK_EVENTUALLY(atomic_load(&nr_urgent) == 1);
+	CHECK_EVENTUALLY(atomic_load(&peers.told_level) == LEVEL_DEFAULT);
+	CHECK_EQ(atomic_load(&nr_less_urgent), 0);
+	gate_open(&gate);
+	sley_join(&group);
+	CHECK_EQ(atomic_load(&nr_less_urgent), 1);
+	leave_and_stop(rt);
+}
+
+TEST(a_worker_that_gave_its_core_waits_for_the_peer)
+{
+	struct sley *rt = join(1, 1, &unhurried);
+
+	CHECK_EVENTUALLY(peers_settled(rt));
+	lease_set_mode(rt, LEASE_STRICT);
+	schedule_long_urgent(yield_urgently);
+	atomic_store(&peers.wants, 0);
+	CHECK_EVENTUALLY(atomic_load(&peers.nr_away) == 1);
+	CHECK_EVENTUALLY(atomic_load(&peers.told_level) == LEVEL_URGENT);
+	CHECK_EQ(counters_of(rt).overtook, 0u);
+	atomic_store(&peers.wants, LEASE_NO_LEVEL);
+	atomic_store(&may_end, true);
+	peers_return(&peers);
+	leave_and_stop(rt);
+}
+
+TEST(the_table_hears_when_a_worker_rests_and_when_it_goes_on)
+{
+	struct sley *rt = join(1, 0, &patient);
+
+	CHECK_EVENTUALLY(peers_settled(rt));
+	CHECK_EQ(atomic_load(&peers.nr_stood), 0);
+	spawn_all(run_briefly, 1);
+	CHECK_EVENTUALLY(atomic_load(&peers.nr_stood) == 1);
+	CHECK_EQ(atomic_load(&peers.nr_started), 0);
+	peers_add(&peers);
+	CHECK_EVENTUALLY(atomic_load(&nr_ran) == 1);
+	CHECK_EQ(atomic_load(&peers.nr_started), 1);
+	CHECK_EQ(atomic_load(&peers.started_level), LEVEL_DEFAULT);
+	CHECK_EVENTUALLY(atomic_load(&peers.nr_parked) >= 1);
+	CHECK_EQ(atomic_load(&peers.nr_stood), 1);
+	leave_and_stop(rt);
+}
+
 TEST(an_urgent_task_is_told_while_workers_wait)
 {
 	struct sley *rt = start_held(&patient);

@@ -35,6 +35,10 @@ struct peers {
 	atomic_int nr_owed; /* cores given, and the peer was not woken since   */
 	atomic_int told_when_woken; /* .told_nr                                */
 	atomic_int nr_ticks, nr_calls;
+	atomic_bool has_urgent; /* what the peers run is as urgent as anything */
+	atomic_int nr_parked,
+		nr_stood; /* calls of ->rest                             */
+	atomic_int nr_started, started_level;
 };
 
 static inline void peers_init(struct peers *peers, int nr_cores)
@@ -185,12 +189,28 @@ static inline void peers_tick(void *arg, uint64_t now_ns)
 		lease_ask(peers->rt, wished - 1);
 }
 
-/* All that peers run is less urgent. */
+static inline void peers_rest(void *arg, bool parks)
+{
+	struct peers *peers = peers_call(arg);
+
+	atomic_fetch_add(parks ? &peers->nr_parked : &peers->nr_stood, 1);
+}
+
+static inline void peers_start(void *arg, unsigned int level)
+{
+	struct peers *peers = peers_call(arg);
+
+	atomic_store(&peers->started_level, (int)level);
+	atomic_fetch_add(&peers->nr_started, 1);
+}
+
+/* All that peers run is less urgent, unless the test says otherwise. */
 static bool peers_overtakes(void *arg, unsigned int level)
 {
-	(void)arg;
+	struct peers *peers = peers_call(arg);
+
 	(void)level;
-	return true;
+	return !atomic_load(&peers->has_urgent);
 }
 
 static const struct lease_ops peers_ops = {
@@ -204,6 +224,8 @@ static const struct lease_ops peers_ops = {
 	.want = peers_want,
 	.wait = peers_wait,
 	.tick = peers_tick,
+	.rest = peers_rest,
+	.start = peers_start,
 };
 
 /* A peer that has a core gives it back. */

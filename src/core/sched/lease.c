@@ -115,10 +115,40 @@ void lease_return(struct worker *worker)
 		set_core(own, LEASE_NO_CORE);
 		/* relaxed: a request that comes later is obeyed without a core. */
 		(void)and_relaxed(&own->asked, ASK_SETTLE | ASK_URGENT);
+		lease->ops->rest(lease->arg, true);
 		if (lease_is_own(lease, own, core))
 			put(worker, core);
 	}
 	lease_pass_out(&own->pass);
+}
+
+/* ---- overtaking ------------------------------------------------------------------------ */
+
+static enum lease_right overtake(struct worker *worker, unsigned int level)
+{
+	/* relaxed: the worker's own bit. */
+	(void)or_relaxed(&worker->lease.asked, ASK_URGENT);
+	trace_event(&worker->trace, TRACE_OVERTAKE, level);
+	return LEASE_OVERTAKES;
+}
+
+/* The worker has woken up: it may run a task of @level at once, without a core. */
+static bool passes_by(const struct worker *worker, unsigned int level)
+{
+	struct lease *lease = lease_of(worker);
+
+	return overtake_is_urgent(level) &&
+	       lease->terms.grace_ns != UINT64_MAX &&
+	       lease->ops->overtakes(lease->arg, level) &&
+	       lease_gate_pass_by(lease, level);
+}
+
+unsigned int lease_lowest(const struct worker *worker)
+{
+	/* relaxed: of the caller itself, or it has got a core. */
+	uint32_t overtaker = load_relaxed(&lease_of(worker)->overtaker);
+
+	return overtaker ? overtaker - 1 : LEVEL_DEFAULT - 1;
 }
 
 /* ---- the gate ------------------------------------------------------------------------ */
@@ -267,10 +297,7 @@ static bool wait_once(struct worker *worker, enum lease_right *right)
 	note_urgent(worker, need);
 	if (leads && may_overtake(worker, own, need.level, os_now()) &&
 	    lease_gate_overtake(lease, own)) {
-		/* relaxed: the worker's own bit. */
-		(void)or_relaxed(&own->asked, ASK_URGENT);
-		trace_event(&worker->trace, TRACE_OVERTAKE, need.level);
-		*right = LEASE_OVERTAKES;
+		*right = overtake(worker, need.level);
 		return true;
 	}
 	sleep_there(worker, leads);
@@ -287,25 +314,40 @@ static bool is_away(struct worker_lease *own)
 	return word != GATE_WAITS && word != GATE_KICKED;
 }
 
-static enum lease_right wait_for_core(struct worker *worker)
+static enum lease_right stand_at_gate(struct worker *worker,
+				      struct lease_need need)
 {
 	struct worker_lease *own = &worker->lease;
-	struct lease_need need = worker_need(worker);
+	struct lease *lease = lease_of(worker);
 	enum lease_right right = LEASE_RUNS;
-	uint64_t begin_ns;
+	uint64_t begin_ns = os_now();
 
-	if (need.level == LEASE_NO_LEVEL)
-		return LEASE_PARKS;
 	open_next_slot(worker);
 	own->urgent_ns = 0;
-	begin_ns = os_now();
-	if (!lease_gate_stand(lease_of(worker), own, need))
+	if (!lease_gate_stand(lease, own, need))
 		return LEASE_RUNS;
 	wake_receiver(worker);
+	lease->ops->rest(lease->arg, false);
 	while (!is_away(own) && !wait_once(worker, &right))
 		;
 	trace_event(&worker->trace, TRACE_CORE_WAIT, begin_ns);
+	if (core_of(own) != LEASE_NO_CORE)
+		lease->ops->start(lease->arg, worker_need(worker).level);
 	return right;
+}
+
+/* @woke: it has neither had a core just now nor overtaken. */
+static enum lease_right wait_for_core(struct worker *worker, bool woke)
+{
+	struct lease_need need = worker_need(worker);
+
+	if (need.level == LEASE_NO_LEVEL) {
+		lease_of(worker)->ops->rest(lease_of(worker)->arg, true);
+		return LEASE_PARKS;
+	}
+	if (woke && passes_by(worker, need.level))
+		return overtake(worker, need.level);
+	return stand_at_gate(worker, need);
 }
 
 /* ---- passing on ----------------------------------------------------------------------- */
@@ -362,6 +404,7 @@ static enum lease_right settle(struct worker *worker)
 	struct worker_lease *own = &worker->lease;
 	struct lease *lease = lease_of(worker);
 	uint32_t asked = xchg_acquire(&own->asked, 0); /* LE3 */
+	bool woke = !(asked & ASK_URGENT) && core_of(own) == LEASE_NO_CORE;
 	enum lease_right right = LEASE_RUNS;
 
 	if (asked & ASK_URGENT)
@@ -371,7 +414,7 @@ static enum lease_right settle(struct worker *worker)
 	if (core_of(own) != LEASE_NO_CORE)
 		return LEASE_RUNS;
 	if (!take(worker))
-		right = wait_for_core(worker);
+		right = wait_for_core(worker, woke);
 	wake_receiver(worker);
 	if (core_of(own) == LEASE_NO_CORE)
 		return right;
@@ -436,6 +479,8 @@ void lease_try(struct worker *worker)
 		/* relaxed: the worker's own bit. */
 		(void)and_relaxed(&own->asked, ~(uint32_t)ASK_URGENT);
 		lease_gate_come_back(lease);
+	} else {
+		lease_gate_insist(lease, os_now());
 	}
 	lease_pass_out(&own->pass);
 }

@@ -53,9 +53,17 @@
  * ops->want has told that this worker waits.  On the same CPU the peer may run at once, have
  * done its work, and look who wants the core, before this worker comes to its next line.
  *
- * Overtaking.  The task on a core may not come to a pick for long.  A leader that has had
- * a task above the default level for a grace runs without a core: one worker of a
- * runtime at a time.  It picks only such tasks, and then comes back to the gate.
+ * Overtaking.  A worker that wakes up for a task above the default level, and finds no core,
+ * runs without a core if a peer runs something less urgent: one worker of a runtime at a
+ * time.  It has a CPU anyway by then, since a woken thread goes before the threads of less
+ * urgent work (domain/slices.h).  To wait for a core there would be two more switches, and the
+ * task on the core may not come to a pick for long.  The *overtaker* picks tasks that are as
+ * urgent as the first one, and then comes back to the gate, or parks.  For a short time, its
+ * *patience*, no core is wanted for it: most urgent work is done by then, and no peer has had
+ * to sleep for it.  A core that is wanted later is taken at the next pick.
+ *
+ * A worker that comes to the gate in another way waits there: it has just had a core, or has
+ * overtaken, and what is more urgent than its tasks runs.  Its leader overtakes after a grace.
  *
  * Switching off closes the pass of each worker, wakes the gate, and waits until no worker
  * is in a call of the table.  Both sides change one word, the pass:
@@ -135,8 +143,8 @@ struct lease_ops {
 	/* Strict mode: does a peer want a core for a task more urgent than @level? */
 	bool (*look)(void *arg, unsigned int level);
 	/*
-	 * A worker has waited for its grace with a task of @level.  Does a worker of a peer
-	 * run something less urgent?  Else nothing is there to overtake.
+	 * A worker without a core has a task of @level.  Does a worker of a peer run
+	 * something less urgent?  Else nothing is there to overtake.
 	 */
 	bool (*overtakes)(void *arg, unsigned int level);
 	/*
@@ -151,6 +159,12 @@ struct lease_ops {
 	 */
 	void (*wait)(void *arg, const uint32_t *word, uint32_t value,
 		     uint64_t deadline_ns);
+	/*
+	 * The calling worker has no core, and is about to park, or to stand at the gate; a
+	 * worker that stood there has got a core, and could go on with a task of @level.
+	 */
+	void (*rest)(void *arg, bool parks);
+	void (*start)(void *arg, unsigned int level);
 	/* On the thread of the monitor.  May call lease_ask() and lease_kick(). */
 	void (*tick)(void *arg, uint64_t now_ns);
 };
@@ -165,13 +179,15 @@ struct lease_terms {
 	uint32_t self; /* the number of this process, for the flight recorder    */
 	uint64_t tick_ns; /* from one ->tick to the next, while a worker is awake   */
 	uint64_t quantum_ns; /* the turn of a worker, if another one waits             */
-	uint64_t grace_ns; /* before a worker runs without a core; UINT64_MAX: never */
+	uint64_t grace_ns; /* before a leader overtakes; UINT64_MAX: nobody does */
+	uint64_t patience_ns; /* before a core is wanted for an overtaker        */
 };
 
 #define LEASE_TERMS_DEFAULT                                                    \
 	((struct lease_terms){ .tick_ns = 2000000,                             \
 			       .quantum_ns = 4000000,                          \
-			       .grace_ns = 50000 })
+			       .grace_ns = 50000,                              \
+			       .patience_ns = 200000 })
 
 enum lease_word {
 	GATE_AWAY,    /* not there                                        */
@@ -228,6 +244,8 @@ struct lease {
 	void *arg;
 	struct lease_terms terms;
 	uint32_t overtaker; /* 1 + a level: a worker runs without a core       */
+	bool insists; /* under the lock: and wants one                         */
+	uint64_t overtakes_ns; /* under the lock: since when                    */
 	uint32_t pass; /* of the monitor                                  */
 	uint32_t nr_waiting; /* written under the lock; for others a hint       */
 	/* The worker that got the core last: another one has lost it before. */
@@ -346,6 +364,9 @@ bool lease_look(struct worker *worker, unsigned int level);
 
 /* In a pick, nothing is locked: @worker overtakes, and a core may be free. */
 void lease_try(struct worker *worker);
+
+/* The least urgent level that @worker, which overtakes, may run. */
+unsigned int lease_lowest(const struct worker *worker);
 
 /* Urgent work was queued: for any worker, or for @home alone.  Any thread. */
 void lease_urgent(struct sley *rt, unsigned int level);

@@ -49,11 +49,14 @@ static void tell(struct lease *lease)
 	/* relaxed: written under the lock. */
 	uint32_t overtaker = load_relaxed(&lease->overtaker);
 	/* relaxed: the same. */
-	uint32_t nr = load_relaxed(&lease->nr_waiting) + (overtaker != 0);
+	uint32_t nr = load_relaxed(&lease->nr_waiting);
 	uint32_t level = first ? first->level : LEASE_NO_LEVEL;
 
-	if (overtaker && overtaker - 1 < level)
-		level = overtaker - 1;
+	if (overtaker && lease->insists) {
+		nr++;
+		if (overtaker - 1 < level)
+			level = overtaker - 1;
+	}
 	if (nr == lease->told_nr && level == lease->told_level)
 		return;
 	lease->told_nr = nr;
@@ -297,6 +300,17 @@ bool lease_gate_raise(struct lease *lease, struct worker_lease *own,
 	return raised;
 }
 
+/* With the lock. */
+static void begin_overtaking(struct lease *lease, unsigned int level,
+			     bool insists)
+{
+	lease->insists = insists;
+	lease->overtakes_ns = os_now();
+	/* relaxed: written under the lock; for others a hint. */
+	store_relaxed(&lease->overtaker, 1 + level);
+	lease_count(&lease->counters.overtook);
+}
+
 bool lease_gate_overtake(struct lease *lease, struct worker_lease *own)
 {
 	struct worker_lease *woken = NULL;
@@ -309,14 +323,39 @@ bool lease_gate_overtake(struct lease *lease, struct worker_lease *own)
 		const struct worker_lease *was = first_of(lease);
 
 		remove_from(lease, own);
-		/* relaxed: written under the lock; for others a hint. */
-		store_relaxed(&lease->overtaker, 1 + own->level);
-		lease_count(&lease->counters.overtook);
+		begin_overtaking(lease, own->level, true);
 		woken = settle(lease, was);
 	}
 	spin_unlock(&lease->lock);
 	wake(woken);
 	return may;
+}
+
+bool lease_gate_pass_by(struct lease *lease, unsigned int level)
+{
+	const struct worker_lease *first;
+	bool may;
+
+	spin_lock(&lease->lock);
+	/* relaxed: written under the lock. */
+	may = load_relaxed(&lease->on) && !load_relaxed(&lease->overtaker);
+	first = may ? first_of(lease) : NULL;
+	if (first && first->level <= level)
+		may = false;
+	if (may)
+		begin_overtaking(lease, level, false);
+	spin_unlock(&lease->lock);
+	return may;
+}
+
+void lease_gate_insist(struct lease *lease, uint64_t now_ns)
+{
+	spin_lock(&lease->lock);
+	if (now_ns - lease->overtakes_ns >= lease->terms.patience_ns) {
+		lease->insists = true;
+		tell(lease);
+	}
+	spin_unlock(&lease->lock);
 }
 
 void lease_gate_come_back(struct lease *lease)

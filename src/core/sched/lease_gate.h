@@ -68,6 +68,15 @@ bool lease_gate_raise(struct lease *lease, struct worker_lease *own,
 must_check bool lease_gate_overtake(struct lease *lease,
 				    struct worker_lease *own);
 
+/*
+ * The calling worker, which does not stand there, runs a task of @level without a core.
+ * False: another worker does so, or waits for a task as urgent.
+ */
+must_check bool lease_gate_pass_by(struct lease *lease, unsigned int level);
+
+/* The patience of a worker that runs without a core may be at its end. */
+void lease_gate_insist(struct lease *lease, uint64_t now_ns);
+
 /* That worker has a core now, or has no urgent task. */
 void lease_gate_come_back(struct lease *lease);
 

@@ -225,5 +225,8 @@ void lease_tick(struct sley *rt, uint64_t now_ns)
 	for (unsigned int i = 0; i < rt->nr_workers; i++)
 		look_after(rt->worker[i], now_ns);
 	raise_leader(rt);
+	/* relaxed: a hint; at the next tick as good as now. */
+	if (load_relaxed(&lease->overtaker))
+		lease_gate_insist(lease, now_ns);
 	lease_pass_out(&lease->pass);
 }

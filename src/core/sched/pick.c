@@ -312,10 +312,16 @@ static struct sley_task *pick_urgent(struct worker *worker)
 				worker_levels_waiting(worker) & BITS_URGENT);
 }
 
+/* The levels from the most urgent one to @lowest. */
+static uint64_t bits_down_to(unsigned int lowest)
+{
+	return ~0ull >> (NR_LEVELS - 1 - lowest);
+}
+
 /* Less urgent than the default: only if there is nothing else anywhere. */
 struct sley_task *worker_pick_low(struct worker *worker, unsigned int lowest)
 {
-	uint64_t bits = ~0ull >> (NR_LEVELS - 1 - lowest) & BITS_LOW &
+	uint64_t bits = bits_down_to(lowest) & BITS_LOW &
 			worker_levels_waiting(worker);
 	struct sley_task *task;
 
@@ -353,7 +359,8 @@ static bool picks_under_lock(const struct worker *worker)
 }
 
 /*
- * The worker shall come to its loop, which looks after the core.  Or the worker overtakes.
+ * The worker shall come to its loop, which looks after the core.  Or the worker overtakes, and
+ * has a right to what is as urgent as the task for which it did.
  */
 static noinline struct sley_task *pick_asked(struct worker *worker)
 {
@@ -362,7 +369,9 @@ static noinline struct sley_task *pick_asked(struct worker *worker)
 		return NULL;
 	if (!picks_under_lock(worker))
 		lease_try(worker);
-	return pick_urgent(worker);
+	return take_most_urgent(worker,
+				worker_levels_waiting(worker) &
+					bits_down_to(lease_lowest(worker)));
 }
 
 /* Before a look at all things that the poke may be about. */

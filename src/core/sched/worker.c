@@ -171,6 +171,17 @@ static noinline struct sley_task *pick_beside_low(struct worker *worker,
 	return task;
 }
 
+/*
+ * Only the loop of an idle strand passes a core on, or ends overtaking: core/sched/lease.h.
+ * Otherwise a task of @level that yields to no other task may go on.
+ */
+static bool must_leave(const struct worker *worker, unsigned int level)
+{
+	return lease_is_asked(&worker->lease) &&
+	       (lease_is_called(&worker->lease) ||
+		level > lease_lowest(worker));
+}
+
 void worker_yield(struct worker *worker)
 {
 	struct strand *strand = worker->strand;
@@ -180,8 +191,7 @@ void worker_yield(struct worker *worker)
 	next = worker_pick(worker);
 	if (unlikely(!next) && task_level(strand->task) > LEVEL_DEFAULT)
 		next = pick_beside_low(worker, task_level(strand->task));
-	/* The loop of an idle strand passes the core on: core/sched/lease.h. */
-	if (next || lease_is_called(&worker->lease)) {
+	if (next || must_leave(worker, task_level(strand->task))) {
 		worker->after.kind = AFTER_YIELD;
 		(void)worker_switch_to(worker, next);
 	}
