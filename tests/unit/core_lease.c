@@ -431,10 +431,11 @@ TEST(an_urgent_task_overtakes_a_task_that_does_not_end)
 	leave_and_stop(rt);
 }
 
-TEST(a_worker_that_overtakes_runs_urgent_tasks_only)
+static void check_overtaker_runs_urgent_only(bool unfair)
 {
 	struct sley *rt = start_held(&usual);
 
+	atomic_store(&peers.unfair, unfair);
 	spawn_all(run_briefly, TASKS);
 	for (int i = 1; i <= 50; i++) {
 		schedule_urgent();
@@ -445,6 +446,17 @@ TEST(a_worker_that_overtakes_runs_urgent_tasks_only)
 	CHECK_EVENTUALLY(atomic_load(&nr_ran) == TASKS);
 	CHECK_EQ(atomic_load(&most_running), 1);
 	leave_and_stop(rt);
+}
+
+TEST(a_worker_that_overtakes_runs_urgent_tasks_only)
+{
+	check_overtaker_runs_urgent_only(false);
+}
+
+/* Without the request of the overtaker it would look at the lease after many tasks. */
+TEST(each_pick_of_an_overtaker_looks_at_its_right)
+{
+	check_overtaker_runs_urgent_only(true);
 }
 
 /* Neither a grace nor the patience of an overtaker ends while the test runs. */

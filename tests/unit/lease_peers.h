@@ -36,6 +36,7 @@ struct peers {
 	atomic_int told_when_woken; /* .told_nr                                */
 	atomic_int nr_ticks, nr_calls;
 	atomic_bool has_urgent; /* what the peers run is as urgent as anything */
+	atomic_bool unfair; /* the next pick of an overtaker is not fair       */
 	atomic_int nr_parked,
 		nr_stood; /* calls of ->rest                             */
 	atomic_int nr_started, started_level;
@@ -210,6 +211,8 @@ static bool peers_overtakes(void *arg, unsigned int level)
 	struct peers *peers = peers_call(arg);
 
 	(void)level;
+	if (atomic_load(&peers->unfair))
+		worker_current()->tick = 0;
 	return !atomic_load(&peers->has_urgent);
 }
 

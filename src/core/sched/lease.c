@@ -124,10 +124,16 @@ void lease_return(struct worker *worker)
 
 /* ---- overtaking ------------------------------------------------------------------------ */
 
+/*
+ * The next pick looks at the lease, as all picks of an overtaker: by then another worker may
+ * have taken the urgent task, and then this one has a right to nothing.
+ */
 static enum lease_right overtake(struct worker *worker, unsigned int level)
 {
 	/* relaxed: the worker's own bit. */
 	(void)or_relaxed(&worker->lease.asked, ASK_URGENT);
+	/* relaxed: the worker's own request. */
+	store_relaxed(&worker->poke, 1);
 	trace_event(&worker->trace, TRACE_OVERTAKE, level);
 	return LEASE_OVERTAKES;
 }
