@@ -465,14 +465,23 @@ static const struct lease_terms unhurried = { .tick_ns = 1000000,
 					      .grace_ns = 3600000000000,
 					      .patience_ns = 3600000000000 };
 
+/* No overtaker is on its way back. */
+static void all_others_park(struct sley *rt)
+{
+	CHECK_EVENTUALLY(idle_parked(idle_counts(&rt->idle)) == 3);
+}
+
 TEST(an_urgent_task_runs_at_once_and_wants_no_core)
 {
 	struct sley *rt = start_held(&unhurried);
-	int nr_told = atomic_load(&peers.nr_told);
+	int nr_told;
 
+	all_others_park(rt);
+	nr_told = atomic_load(&peers.nr_told);
 	for (int i = 1; i <= 20; i++) {
 		schedule_urgent();
 		CHECK_EVENTUALLY(atomic_load(&nr_urgent) == i);
+		all_others_park(rt);
 	}
 	CHECK_EQ(atomic_load(&peers.nr_told), nr_told);
 	CHECK_GE(counters_of(rt).overtook, 1u);

@@ -5,6 +5,8 @@
  */
 #include "conformance/io/pairs.h"
 
+#include <poll.h>
+
 static char much[8 << 20];
 
 static void reset(int fd)
@@ -43,6 +45,8 @@ TEST_WORKERS(a_peer_that_resets_ends_the_wait_for_room)
 	sley_spawn(&group, &task, send_twice, &sender);
 	while (!atomic_load(&sender.begun))
 		CHECK_EQ(sley_sleep(SLEY_MSEC), 0);
+	/* Some of it has been sent. */
+	CHECK_GT(sley_io_poll(pair.from, POLLIN), 0);
 	CHECK_EQ(sley_sleep(5 * SLEY_MSEC), 0);
 	reset(pair.from);
 	sley_join(&group);

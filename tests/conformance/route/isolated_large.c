@@ -445,7 +445,7 @@ TEST_WORKERS(rc15_a_large_request_that_takes_too_long_is_killed)
 	struct sley_request_spec spec = with(FLOOD, NULL, 0, out, MIB);
 	struct scene s;
 
-	begin_with(&s, *SLEY_POOL_OPTIONS(.limit_ns = 100 * SLEY_MSEC));
+	begin_with(&s, *SLEY_POOL_OPTIONS(.limit_ns = 500 * SLEY_MSEC));
 	CHECK_EQ(sley_pool_call(s.pool, &spec, NULL), SLEY_ECHILD);
 	echo(&s, MIB, MIB, 0);
 	end_clean(&s);

@@ -208,7 +208,7 @@ static void give_up_in_time(void *arg)
 {
 	struct scene *s = arg;
 
-	CHECK_EQ(sley_mutex_lock_until(&s->mutex, in_ms(5)), -ETIMEDOUT);
+	CHECK_EQ(sley_mutex_lock_until(&s->mutex, in_ms(50)), -ETIMEDOUT);
 	CHECK(atomic_load(&s->progress) > 1);
 	check_holder_stays(s);
 	atomic_store(&s->done, true);

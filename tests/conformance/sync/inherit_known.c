@@ -84,7 +84,7 @@ static void wait_a_while(void *arg)
 {
 	struct scene *s = arg;
 
-	CHECK_EQ(sley_future_wait_until(&result, in_ms(5)), -ETIMEDOUT);
+	CHECK_EQ(sley_future_wait_until(&result, in_ms(50)), -ETIMEDOUT);
 	CHECK(atomic_load(&s->progress) > 1);
 	check_holder_stays(s);
 	atomic_store(&s->done, true);
@@ -178,7 +178,7 @@ static void call_in_vain(void *arg)
 {
 	struct scene *s = arg;
 
-	CHECK_EQ(sley_call_until(callee, 1, NULL, 0, NULL, in_ms(5)),
+	CHECK_EQ(sley_call_until(callee, 1, NULL, 0, NULL, in_ms(50)),
 		 -ETIMEDOUT);
 	CHECK(atomic_load(&s->progress) > 1);
 	check_holder_stays(s);
