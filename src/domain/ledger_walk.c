@@ -353,20 +353,6 @@ void ledger_confirm(struct ledger *ledger, uint32_t core)
 	at->word = core_word(at->generation, CORE_GIVEN, at->member);
 }
 
-static bool gave(const struct ledger_sights *sights, uint32_t core,
-		 const struct ledger_core *at, uint64_t gone)
-{
-	for (; gone; gone &= gone - 1) {
-		uint64_t word =
-			word_of(sights, (uint32_t)bits_first(gone), core);
-
-		if (core_is_given_to(word, at->member) &&
-		    core_generation(word) == at->generation)
-			return true;
-	}
-	return false;
-}
-
 void ledger_bury(struct ledger *ledger, const struct ledger_sights *sights,
 		 uint64_t gone)
 {
@@ -379,8 +365,7 @@ void ledger_bury(struct ledger *ledger, const struct ledger_sights *sights,
 			continue;
 		if (gone >> at->member & 1 || !(ledger->live >> at->member & 1))
 			ledger_free(ledger, core);
-		else if (at->state == LEDGER_GIVEN &&
-			 gave(sights, core, at, gone))
+		else if (gone && at->state == LEDGER_GIVEN)
 			ledger_confirm(ledger, core);
 	}
 }

@@ -32,8 +32,12 @@ must_check bool ledger_is_remembered(const struct ledger *ledger,
 				     uint32_t member);
 
 /*
- * Cores of @gone members become free; what they gave is confirmed by the host.  But for
- * blurred cores of members that are still leaving.
+ * Cores of @gone members become free.  But for blurred cores of members that are still
+ * leaving.
+ *
+ * All that is under way is confirmed by the host: the giver may be gone; and the words of
+ * others may still give a core to the index of a gone member, which the next member there
+ * would believe if the host told of nothing newer.
  */
 void ledger_bury(struct ledger *ledger, const struct ledger_sights *sights,
 		 uint64_t gone);

@@ -728,6 +728,23 @@ TEST(ru7_a_dead_member_is_nowhere_after_the_next_tick)
 	CHECK_EQ(cores_nr_held(&crowd.view[0]), 0);
 }
 
+/* The word of the giver is still there, and names the index. */
+TEST(ru7_the_next_life_of_an_index_gets_nothing_that_the_dead_one_was_given)
+{
+	crowd_of_two(1, 30, &options);
+	crowd_admit(2, &usual);
+	crowd_admit(3, &usual);
+	for (uint32_t i = 0; i < 3; i++) {
+		CHECK(cores_give(&crowd.view[i], 0, i + 1));
+		CHECK(i == 2 || cores_take(&crowd.view[i + 1]) == 0);
+	}
+	broker_retire(&crowd.broker, 1);
+	CHECK_EQ(crowd_tick(), 0);
+	crowd_admit(1, &usual);
+	CHECK_EQ(cores_take_any(&crowd.view[1]), DOMAIN_NO_CORE);
+	CHECK_EQ(cores_take(&crowd.view[3]), 0);
+}
+
 TEST(a_host_is_quiet_with_fewer_than_two_members)
 {
 	crowd_begin(2, &options);
