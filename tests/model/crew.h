@@ -17,6 +17,7 @@
 #include "selves.h"
 
 #include "core/life/drain.h"
+#include "core/sched/place.h"
 #include "core/sched/poller.h"
 #include "core/sched/stack_shortage.h"
 #include "core/sched/steal.h"
@@ -33,6 +34,8 @@
 #ifndef CREW_MAX
 #define CREW_MAX 2
 #endif
+
+__attribute__((weak)) struct levels_differ sley__levels_differ;
 
 static struct sley *rt;
 static struct worker crew[CREW_MAX];
@@ -64,6 +67,7 @@ static void crew_set_up_in(struct sley *memory, unsigned int nr)
 	rt->membarrier = os_membarrier_setup();
 	list_init(&rt->bound);
 	sley__runqs = (struct runqs){ 0 };
+	sley__levels_differ.yes = 0;
 	runq_init(&rt->runq);
 	idle_init(&rt->idle, nr, rt->membarrier);
 	selves_set(&(struct self){ 0 });
