@@ -27,8 +27,9 @@
  * has more urgent work, and then gives a core away.  A *strict* member looks before each
  * task; only for a strictly more urgent task that no worker of the other member will take
  * does it give a core away, at once.  Both give between tasks, never in the middle of one.
- * A task that does not yield is overtaken with the help of the kernel: "sley doctor" says
- * whether this machine has it.
+ * Urgent work waits for neither: one worker of each member that wakes up for it runs at
+ * once, beside less urgent work of others, and gets a core if the work lasts.  The kernel
+ * helps with that: "sley doctor" says whether this machine has the help.
  *
  * Alone.  If the host dies, its members go on at once, each with all of its workers, and
  * look for the next host: after 1 ms, then less often, up to every 100 ms.  If no daemon

@@ -116,8 +116,8 @@ void slice_lengthen_now(struct slice *slice);
 
 /*
  * By worker @i: it takes a core.  From the first time on its timed waits end on time, and
- * not up to 50 us later: at the gate the grace of an overtaker is no longer.  That stays, for
- * only the thread itself could take it back.
+ * not up to 50 us later: a leader that waits at the gate overtakes after its grace, and no
+ * later.  That stays, for only the thread itself could take it back.
  */
 static inline void slices_meet(struct slices *slices, uint32_t i)
 {
