@@ -50,8 +50,9 @@
  * now, -EMSGSIZE if the request can never fit.
  *
  * Requests.  .parent must be NULL and .period_ns 0 (-EOPNOTSUPP).  .priority, .group,
- * .io_size, .enqueue, the query and the deadline are those of <sley/request.h>; the daemon
- * may lower the priority.  All clocks of a machine are the same, so deadlines are, too.
+ * .io_size, .enqueue, the query and the deadline are those of <sley/request.h>.  The daemon
+ * may have a limit for the user of this process: a request that is more urgent runs at the
+ * limit, and is not refused.  All clocks of a machine are the same, so deadlines are, too.
  *
  * Of <sley/pool.h>, a pool of a client knows sley_pool_close(), sley_pool_name() and
  * sley_pool_nr_containers().  sley_pool_router() is NULL, and all others return

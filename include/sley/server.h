@@ -27,6 +27,9 @@
  * nothing.  The callbacks of struct sley_server_options decide otherwise.  They are
  * called on a worker, one at a time, and must not block.
  *
+ * Priorities.  By default a request runs at the priority that its client gave it.
+ * .most_urgent says for each client the most urgent priority that counts.
+ *
  * Limits.  A user may have so many clients, so many bytes of segments for large
  * payloads, and so many requests that run: above these, requests stay in the ring of
  * the client, whose next sley_submit() finds no room and says so.
@@ -97,7 +100,15 @@ struct sley_server_options {
 	 */
 	uint64_t (*may_use)(void *self, const struct sley_server_peer *peer,
 			    const char *pool, const char *module);
-	uint64_t reserved[4];
+	/*
+	 * The most urgent priority of its requests, SLEY_PRIORITY_MIN to
+	 * SLEY_PRIORITY_MAX: one that is more urgent runs at this, and is not refused.
+	 * A value that is out of range counts as the nearest one that is in range.
+	 * Asked when the client has connected, and by sley_server_refresh().
+	 * Default: SLEY_PRIORITY_MIN, all count.
+	 */
+	int32_t (*most_urgent)(void *self, const struct sley_server_peer *peer);
+	uint64_t reserved[3];
 };
 
 #define SLEY_SERVER_OPTIONS(...)                                               \
@@ -158,6 +169,20 @@ sley_server_stop_until(struct sley_server *server, uint64_t deadline_ns);
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER void
 sley_server_destroy(struct sley_server *server);
+
+/*
+ * sley_server_refresh - ask .most_urgent again for each client that is there.
+ *
+ * What it says counts soon, for requests that are taken from then on.  Requests that
+ * were taken before keep their priorities.
+ *
+ * Context:  any thread
+ * Blocks:   never: a worker asks
+ * Order:    everything before the call happens before the calls of .most_urgent.
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
+sley_server_refresh(struct sley_server *server);
 
 /* ---- looking ------------------------------------------------------------------------- */
 

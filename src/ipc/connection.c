@@ -94,6 +94,17 @@ uint32_t connection_seen(const struct connection *connection)
 	return word;
 }
 
+struct sley_server_peer connection_peer(const struct connection *connection)
+{
+	return (struct sley_server_peer){
+		.uid = connection->peer.uid,
+		.gid = connection->peer.gid,
+		.pid = connection->peer.pid,
+		.session = connection->number,
+		.name = connection->session.name,
+	};
+}
+
 void connection_title(const struct connection *connection, char *out,
 		      size_t size)
 {

@@ -27,6 +27,9 @@
 #include "lf/spin.h"
 #include "os/local_socket.h"
 
+#include <sley/server.h>
+#include <sley/task.h>
+
 #define CONNECTION_REASON 128
 
 struct connection {
@@ -35,6 +38,7 @@ struct connection {
 	struct quota_user *user;
 	struct ring_member member; /* of the ingress                       */
 	struct os_peer peer;
+	int32_t most_urgent; /* priority of its requests                    */
 	uint64_t number;
 	uint64_t connected_ns;
 	uint32_t index; /* in the table of the server                      */
@@ -86,6 +90,32 @@ static inline void connection_tell(struct connection *connection, int bits)
 
 /* With the lock: the word of the submissions, as it was found last. */
 uint32_t connection_seen(const struct connection *connection);
+
+/* By the taker of the server: no request is more urgent from now on. */
+static inline void connection_limit(struct connection *connection,
+				    int32_t most_urgent)
+{
+	/* relaxed: a number, and nothing behind it. */
+	store_relaxed(&connection->most_urgent, most_urgent);
+}
+
+/*
+ * The priority at which a request for @priority runs.  A number that is no priority is
+ * left as it is, to be refused.
+ */
+static inline int32_t connection_priority(const struct connection *connection,
+					  int32_t priority)
+{
+	/* relaxed: a number; the next request may be the first that finds it. */
+	int32_t most_urgent = load_relaxed(&connection->most_urgent);
+
+	return priority >= SLEY_PRIORITY_MIN && priority < most_urgent
+		       ? most_urgent
+		       : priority;
+}
+
+/* What callbacks are told of the client; borrowed from @connection. */
+struct sley_server_peer connection_peer(const struct connection *connection);
 
 /* How the log calls it: "client 7 (pid 4242, uid 1000, NAME)". */
 #define CONNECTION_TITLE 192

@@ -5,6 +5,7 @@
  * Edges:
  *
  *   SV1  see ipc/server.h
+ *   SV2  see ipc/server.h
  */
 #include "ipc/doorkeeper.h"
 
@@ -210,6 +211,29 @@ void doorkeeper_do_chores(struct sley_server *server)
 	}
 }
 
+/* ---- limits ------------------------------------------------------------------------------ */
+
+void doorkeeper_limit(struct connection *connection)
+{
+	const struct sley_server_peer peer = connection_peer(connection);
+
+	connection_limit(connection,
+			 server_most_urgent(connection->server, &peer));
+}
+
+/* Clients whose handshake has not ended are asked for at its end. */
+static void follow_refresh(struct sley_server *server)
+{
+	if (likely(!xchg_acquire(&server->refresh, 0))) /* SV2 */
+		return;
+	for (uint32_t i = 0; i < server->options.max_clients; i++) {
+		struct connection *connection = server->table[i];
+
+		if (connection && connection->ingress)
+			doorkeeper_limit(connection);
+	}
+}
+
 /* ---- phases ------------------------------------------------------------------------------ */
 
 static void stop_one(struct connection *connection)
@@ -320,6 +344,7 @@ static bool take(void *arg)
 			hear(server, tags[i]);
 	}
 	greeting_resume(server);
+	follow_refresh(server);
 	follow_phase(server);
 	doorkeeper_do_chores(server);
 	return more;

@@ -26,6 +26,9 @@ void doorkeeper_close(struct sley_server *server);
 void doorkeeper_end(struct connection *connection, int32_t code,
 		    const char *reason);
 
+/* Asks for the limit of a client whose handshake ends, or again.  By the taker. */
+void doorkeeper_limit(struct connection *connection);
+
 /* Ends and frees what others have left to the taker, the caller. */
 void doorkeeper_do_chores(struct sley_server *server);
 

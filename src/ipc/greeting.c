@@ -387,6 +387,7 @@ static int begin(struct connection *connection)
 	struct sley_server *server = connection->server;
 	uint64_t turn = connection->number % server->nr_ingresses;
 
+	doorkeeper_limit(connection);
 	runtime_set_spin_floor(server_runtime(server), SERVER_SPIN_NS);
 	return ingress_add(server->ingresses[turn], connection);
 }

@@ -42,21 +42,10 @@ static int give(struct serve *serve, const void *answer, uint32_t size)
 
 /* ---- pools ------------------------------------------------------------------------------ */
 
-static struct sley_server_peer peer_of(const struct connection *connection)
-{
-	return (struct sley_server_peer){
-		.uid = connection->peer.uid,
-		.gid = connection->peer.gid,
-		.pid = connection->peer.pid,
-		.session = connection->number,
-		.name = connection->session.name,
-	};
-}
-
 static bool may_make(struct connection *connection, const char *pool,
 		     const char *module)
 {
-	const struct sley_server_peer peer = peer_of(connection);
+	const struct sley_server_peer peer = connection_peer(connection);
 
 	return server_may_make(connection->server, &peer, pool, module);
 }
@@ -64,7 +53,7 @@ static bool may_make(struct connection *connection, const char *pool,
 static uint64_t may_use(struct connection *connection,
 			const struct sley_pool *pool)
 {
-	const struct sley_server_peer peer = peer_of(connection);
+	const struct sley_server_peer peer = connection_peer(connection);
 
 	return server_may_use(connection->server, &peer, pool->name,
 			      pool->module->name);
@@ -157,6 +146,7 @@ static void open_as_task(void *arg)
 
 static int begin_open(struct serve *serve)
 {
+	const struct connection *connection = serve->connection;
 	struct wire_open open;
 	int err;
 
@@ -165,7 +155,9 @@ static int begin_open(struct serve *serve)
 	memcpy(&open, serve->in, sizeof(open));
 	if (!is_sound(&open))
 		return -EBADMSG;
-	err = sley_schedule(open_as_task, serve);
+	err = sley_schedule_on(
+		server_runtime(connection->server), open_as_task, serve,
+		SLEY_OPTIONS(.priority = connection_priority(connection, 0)));
 	return err ? err : SERVE_LATER;
 }
 

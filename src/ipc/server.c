@@ -138,6 +138,30 @@ uint64_t server_may_use(struct sley_server *server,
 	return methods;
 }
 
+int32_t server_most_urgent(struct sley_server *server,
+			   const struct sley_server_peer *peer)
+{
+	const struct sley_server_options *options = &server->options;
+	int32_t priority;
+
+	if (!options->most_urgent)
+		return SLEY_PRIORITY_MIN;
+	sley_mutex_lock(&server->rights);
+	priority = options->most_urgent(options->self, peer);
+	sley_mutex_unlock(&server->rights);
+	if (priority < SLEY_PRIORITY_MIN)
+		return SLEY_PRIORITY_MIN;
+	return priority > SLEY_PRIORITY_MAX ? SLEY_PRIORITY_MAX : priority;
+}
+
+void sley_server_refresh(struct sley_server *server)
+{
+	if (runtime_is_lost(server_runtime(server)))
+		return;
+	store_release(&server->refresh, 1); /* SV2 */
+	source_notify(server->source);
+}
+
 /* ---- creation ---------------------------------------------------------------------------- */
 
 static void set_default(uint32_t *value, uint32_t usual)

@@ -8,6 +8,7 @@
  *
  *   a chore    a connection that the taker has to look at: nonsense was found in its ring,
  *              it is to be ejected, pools are to be closed, or no reference is left
+ *   a refresh  limits of clients are to be asked for again
  *   a phase    the server stops: the caller of sley_server_stop_until() says what it
  *              wants, and the taker does it
  *
@@ -23,6 +24,7 @@
  *
  *   SV1  a phase is wanted -> the taker finds it; the phase is reached -> the caller
  *        finds it
+ *   SV2  a refresh is wanted -> the taker asks the callback : what the program has changed
  */
 #ifndef SLEY_IPC_SERVER_H
 #define SLEY_IPC_SERVER_H
@@ -93,6 +95,7 @@ struct sley_server {
 	uint64_t looked_ns; /* the kernel was asked             */
 	uint32_t wanted;    /* enum server_phase                */
 	uint32_t phase;     /* that is reached                  */
+	uint32_t refresh;   /* 1: limits are to be asked for    */
 };
 
 static inline struct sley *server_runtime(const struct sley_server *server)
@@ -131,5 +134,8 @@ must_check bool server_may_make(struct sley_server *server,
 must_check uint64_t server_may_use(struct sley_server *server,
 				   const struct sley_server_peer *peer,
 				   const char *pool, const char *module);
+/* SLEY_PRIORITY_MIN to SLEY_PRIORITY_MAX. */
+must_check int32_t server_most_urgent(struct sley_server *server,
+				      const struct sley_server_peer *peer);
 
 #endif
