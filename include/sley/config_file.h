@@ -135,7 +135,7 @@ struct sley_config_user {
 	/* What members of this user may have: struct sley_domain_terms. */
 	uint32_t domain_share;    /* 0: the entry does not say               */
 	bool has_domain_priority; /* false: the same                         */
-	int32_t domain_priority;
+	int32_t domain_priority;  /* holds for requests, too                 */
 };
 
 /*

@@ -201,7 +201,8 @@ static int start_server(struct daemon *daemon)
 				    .self = &daemon->rights,
 				    .may_connect = rights_connect,
 				    .may_make = rights_make,
-				    .may_use = rights_use));
+				    .may_use = rights_use,
+				    .most_urgent = rights_most_urgent));
 
 	if (err) {
 		if (err != -EADDRINUSE) /* the library has said all about it */

@@ -145,6 +145,13 @@ daemon:
         while not re.search(pattern, self.lines()):
             self.assertLess(time.monotonic(), end, self.lines())
 
+    def hang_up(self, process, said):
+        """Until the daemon has read its users again, and said so."""
+        os.truncate(self.log, 0)
+        process.send_signal(signal.SIGHUP)
+        self.wait_for_line("hang-up: .* new versions of modules")
+        self.assertRegex(self.lines(), said)
+
     # ---- commands --------------------------------------------------------------
 
     def popen(self, *words, uid=None, **how):

@@ -84,6 +84,17 @@ static uint32_t eject_losers(struct daemon *daemon, const struct rights *last)
 	return nr_ejected;
 }
 
+/* Members keep their cores, and clients their pools: they get what they may have now. */
+static void refresh(struct daemon *daemon)
+{
+	if (daemon->domain)
+		sley_domain_host_refresh(daemon->domain);
+	sley_mutex_lock(&daemon->lock);
+	if (daemon->stopped)
+		sley_server_refresh(daemon->stopped);
+	sley_mutex_unlock(&daemon->lock);
+}
+
 void reload_users(struct daemon *daemon)
 {
 	struct reading reading = { .daemon = daemon };
@@ -102,9 +113,7 @@ void reload_users(struct daemon *daemon)
 		return;
 	}
 	rights_swap(&daemon->rights, &reading.rights);
-	/* Members keep their cores, and get what they may have from now on. */
-	if (daemon->domain)
-		sley_domain_host_refresh(daemon->domain);
+	refresh(daemon);
 	log_line("hang-up: the users of '%s' count from now on; %u clients "
 		 "have lost rights and are ejected",
 		 daemon->config_path, eject_losers(daemon, &reading.rights));

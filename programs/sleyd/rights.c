@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <pwd.h>
 #include <sley/admin.h>
+#include <sley/task.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -29,7 +30,7 @@ struct right {
 	enum right_of of;
 	uint32_t id;
 	uint32_t may;
-	uint32_t share; /* in a domain; 0: the entry does not say             */
+	uint32_t share; /* of members; 0: the entry does not say             */
 	bool has_priority;
 	int32_t priority;
 };
@@ -167,14 +168,13 @@ uint32_t rights_of(const struct rights *rights, uint32_t uid, uint32_t gid)
 
 /* An entry for groups or everybody does not limit those who may all. */
 static bool limits(const struct rights *rights, const struct right *right,
-		   const struct sley_domain_peer *peer)
+		   uint32_t uid, uint32_t gid)
 {
-	return is_for(right, peer->uid, peer->gid) &&
-	       (right->of == RIGHT_OF_USER || !may_all(rights, peer->uid));
+	return is_for(right, uid, gid) &&
+	       (right->of == RIGHT_OF_USER || !may_all(rights, uid));
 }
 
-static void find_terms(const struct rights *rights,
-		       const struct sley_domain_peer *peer,
+static void find_terms(const struct rights *rights, uint32_t uid, uint32_t gid,
 		       struct sley_domain_terms *terms)
 {
 	bool has_priority = false, has_share = false;
@@ -182,7 +182,7 @@ static void find_terms(const struct rights *rights,
 	for (size_t i = 0; i < rights->nr; i++) {
 		const struct right *right = &rights->list[i];
 
-		if (!limits(rights, right, peer))
+		if (!limits(rights, right, uid, gid))
 			continue;
 		if (right->has_priority && !has_priority)
 			terms->most_urgent = right->priority;
@@ -217,8 +217,18 @@ void rights_terms(void *self, const struct sley_domain_peer *peer,
 		  struct sley_domain_terms *terms)
 {
 	pthread_mutex_lock(&lock);
-	find_terms(self, peer, terms);
+	find_terms(self, peer->uid, peer->gid, terms);
 	pthread_mutex_unlock(&lock);
+}
+
+int32_t rights_most_urgent(void *self, const struct sley_server_peer *peer)
+{
+	struct sley_domain_terms terms = { .most_urgent = SLEY_PRIORITY_MIN };
+
+	pthread_mutex_lock(&lock);
+	find_terms(self, peer->uid, peer->gid, &terms);
+	pthread_mutex_unlock(&lock);
+	return terms.most_urgent;
 }
 
 bool rights_connect(void *self, const struct sley_server_peer *peer)

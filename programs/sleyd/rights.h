@@ -10,8 +10,9 @@
  * Root and the user of the daemon may all.  Other users may what the entries say that name
  * them; without an entry, nothing, not even connect.
  *
- * Rights of several entries add up.  What a user's work counts for in the domain says the
- * first entry that names the user and has the key: so an exception stands before the rule.
+ * Rights of several entries add up.  What a user's work counts for says the first entry that
+ * names the user and has the key: so an exception stands before the rule.  The most urgent
+ * priority holds for members of the domain and for requests.
  */
 #ifndef SLEYD_RIGHTS_H
 #define SLEYD_RIGHTS_H
@@ -59,5 +60,6 @@ bool rights_make(void *self, const struct sley_server_peer *peer,
 		 const char *pool, const char *module);
 uint64_t rights_use(void *self, const struct sley_server_peer *peer,
 		    const char *pool, const char *module);
+int32_t rights_most_urgent(void *self, const struct sley_server_peer *peer);
 
 #endif

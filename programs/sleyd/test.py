@@ -11,6 +11,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import threading
 import time
 import unittest
 
@@ -856,6 +857,48 @@ class Surroundings(Test):
         self.assertLessEqual(float(found[1]), 2.0, done.stdout)
 
 
+class Priorities(Test):
+    """Of requests; no daemon here has a domain."""
+
+    def setUp(self):
+        super().setUp()
+        self.install(GIVEN.modules[0])
+
+    def limit(self, more):
+        """An entry for the user of the daemon itself, which @more limits."""
+        self.configure(f"  users: [ {{ user: {os.geteuid()}, may: submit{more} "
+                       "} ]", compose="  - { mod_name: test, pool_name: t }")
+
+    def runs_at(self, priority):
+        return self.sley("submit", "t", "priority", "--priority",
+                         str(priority))
+
+    def test_the_limit_of_a_user_holds_for_its_requests(self):
+        self.limit(", domain_priority: 0")
+        process = self.start()
+        self.assertEqual(self.runs_at(-32), "0\n")
+        self.assertEqual(self.runs_at(5), "5\n")
+        self.stop(process)
+        self.limit("")
+        self.start()
+        self.assertEqual(self.runs_at(-32), "-32\n")
+
+    def test_a_hang_up_limits_clients_that_are_there(self):
+        self.limit("")
+        process = self.start()
+        client = self.work("priority=-32")
+        patience = threading.Timer(LONG, client.kill)
+        patience.start()
+        self.addCleanup(patience.cancel)
+        for more, runs_at in (("", "-32"), (", domain_priority: 7", "7"),
+                              (", domain_priority: -9", "-9")):
+            self.limit(more)
+            self.hang_up(process, "count from now on; 0 clients")
+            self.assertEqual(client.stdout.readline(), runs_at + "\n")
+        self.finish(client)
+        self.stop(process)
+
+
 @unittest.skipIf(os.geteuid() != 0, "needs root, to be another user")
 class Users(Test):
     def setUp(self):
@@ -922,11 +965,15 @@ class Users(Test):
                 process.send_signal(signal.SIGTERM)
             self.assertEqual(process.wait(LONG), 0)
 
-    def hang_up(self, process, said):
-        os.truncate(self.log, 0)
-        process.send_signal(signal.SIGHUP)
-        self.wait_for_line("hang-up: .* new versions of modules")
-        self.assertRegex(self.lines(), said)
+    def test_a_limit_for_everybody_is_none_for_root(self):
+        self.install(GIVEN.modules[0])
+        self.configure("  mode: 0666\n  users: [ { everybody: true, may: "
+                       "[ submit, look ], domain_priority: 3 } ]",
+                       compose="  - { mod_name: test, pool_name: t }")
+        self.start()
+        request = ("submit", "t", "priority", "--priority", "-32")
+        self.assertEqual(self.as_nobody(*request), "3\n")
+        self.assertEqual(self.sley(*request), "-32\n")
 
     def test_a_hang_up_reads_the_users_again(self):
         may = "  users: [ { user: %s, may: [ %s ] } ]"

@@ -10,6 +10,7 @@
  *   record         the module notes each run, see test_module.c
  *   unknown        an outcome that is unknown is a line, and no failure
  *   patience=MS    waits so long for the next daemon
+ *   priority=N     only asks at which priority requests at N run: a line for each change
  */
 #include <poll.h>
 #include <sley/client.h>
@@ -23,11 +24,13 @@
 #define BATCH 16      /* requests under way                 */
 #define LARGE 100000u /* bytes: does not fit a slot          */
 #define RECORD 4u     /* the method                         */
+#define PRIORITY 6u   /* the same                           */
 
 struct wishes {
 	bool idempotent;
 	bool record;
 	bool unknown;
+	const char *priority; /* or NULL */
 	uint64_t patience_ns;
 };
 
@@ -101,6 +104,39 @@ static int work_large(struct sley_pool *pool)
 	return 1;
 }
 
+static void say(const char *line)
+{
+	puts(line);
+	fflush(stdout);
+}
+
+/* Asks until its input ends: 0, or 1. */
+static int watch_priority(struct sley_pool *pool, const char *wish)
+{
+	char last[16] = "", now[16] = "";
+	int32_t priority = (int32_t)strtol(wish, NULL, 10);
+
+	say("working");
+	while (!is_over()) {
+		size_t size = 0;
+		int code = sley_pool_call(
+			pool,
+			SLEY_REQUEST(.method = PRIORITY, .priority = priority,
+				     .out = now, .out_size = sizeof(now) - 1),
+			&size);
+
+		if (code) {
+			fprintf(stderr, "priority: %s\n", sley_strerror(code));
+			return 1;
+		}
+		now[size] = 0;
+		if (strcmp(now, last) != 0)
+			say(now);
+		memcpy(last, now, sizeof(last));
+	}
+	return 0;
+}
+
 static struct wishes wishes_of(int argc, char **argv)
 {
 	struct wishes wishes = { .idempotent = false };
@@ -112,6 +148,8 @@ static struct wishes wishes_of(int argc, char **argv)
 		if (!strncmp(argv[i], "patience=", 9))
 			wishes.patience_ns =
 				strtoul(argv[i] + 9, NULL, 10) * SLEY_MSEC;
+		if (!strncmp(argv[i], "priority=", 9))
+			wishes.priority = argv[i] + 9;
 	}
 	return wishes;
 }
@@ -129,13 +167,12 @@ int main(int argc, char **argv)
 							 wishes.patience_ns)) ||
 	    sley_client_pool_open(client, &pool, "t", NULL))
 		return 2;
-	failed = work_large(pool);
+	failed = wishes.priority ? watch_priority(pool, wishes.priority)
+				 : work_large(pool);
 	while (!failed && !is_over()) {
 		failed = work(pool, &wishes, &next);
-		if (next - first == BATCH && !failed) {
-			puts("working");
-			fflush(stdout);
-		}
+		if (next - first == BATCH && !failed)
+			say("working");
 	}
 	sley_pool_close(pool);
 	printf("%llu\n", (unsigned long long)(next - first));

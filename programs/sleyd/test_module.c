@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_module.c - a module that is a file, for the tests: it waits, echoes, crashes, and
- * notes what it runs in the file that $SLEYD_TEST_RECORD names.
+ * test_module.c - a module that is a file, for the tests: it waits, echoes, crashes, tells
+ * its priority, and notes what it runs in the file that $SLEYD_TEST_RECORD names.
  *
  * VERSION is the version of the module; the second knows one method more.
  */
@@ -10,6 +10,8 @@
 #include <sley/module.h>
 #include <sley/task.h>
 #include <sley/time.h>
+#include <sley/waker.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -87,6 +89,20 @@ static int version(void *self, struct sley_request *request)
 	return sley_request_answer(request, &digit, 1);
 }
 
+/* The priority at which it runs, as a text. */
+static int priority(void *self, struct sley_request *request)
+{
+	struct sley_waker waker;
+	char text[16];
+	int size, err = sley_waker_self(&waker);
+
+	(void)self;
+	if (err)
+		return err;
+	size = snprintf(text, sizeof(text), "%d", waker.priority);
+	return sley_request_answer(request, text, (size_t)size);
+}
+
 static int upgrade(void **self, uint32_t from,
 		   const struct sley_container_info *info)
 {
@@ -102,6 +118,7 @@ static const struct sley_method methods[] = {
 	{ .name = "version", .run = version },
 	{ .name = "record", .run = record },
 	{ .name = "spin", .run = spin },
+	{ .name = "priority", .run = priority },
 };
 
 SLEY_MODULE("test", .version = VERSION, .methods = methods,

@@ -45,24 +45,36 @@ static void check_others(struct reader *reader, struct place at,
 	}
 }
 
-/* The keys about a domain, of a user who may not join: a right was forgotten. */
-static void check_domain(struct reader *reader,
-			 const struct sley_config_user *user,
-			 const struct found *found)
+static const struct found *find(const struct found *found, const char *name)
 {
-	for (size_t i = 0; i < keys_user.nr; i++) {
-		if (!strncmp(keys_user.keys[i].name, "domain_", 7) &&
-		    found_any(&found[i]) && !(user->may & SLEY_CONFIG_MAY_JOIN))
-			(void)reader_mistake(reader, found[i].at,
-					     "'%s' needs the right 'join': add "
-					     "it to 'may', or take the key out",
-					     keys_user.keys[i].name);
-	}
+	return &found[key_find(&keys_user, name) - keys_user.keys];
 }
 
-static bool has(const struct found *found, const char *name)
+/* The entry has a key for which it has none of @rights: one was forgotten. */
+static void check_right(struct reader *reader,
+			const struct sley_config_user *user,
+			const struct found *found, const char *name,
+			uint32_t rights, const char *named)
 {
-	return found_any(&found[key_find(&keys_user, name) - keys_user.keys]);
+	const struct found *key = find(found, name);
+
+	if (found_any(key) && !(user->may & rights))
+		(void)reader_mistake(reader, key->at,
+				     "'%s' needs the right %s: add it to "
+				     "'may', or take the key out",
+				     name, named);
+}
+
+/* What the work of a user counts for, of a user who may have none. */
+static void check_work(struct reader *reader,
+		       const struct sley_config_user *user,
+		       const struct found *found)
+{
+	check_right(reader, user, found, "domain_priority",
+		    SLEY_CONFIG_MAY_JOIN | SLEY_CONFIG_MAY_SUBMIT,
+		    "'join' or 'submit'");
+	check_right(reader, user, found, "domain_share", SLEY_CONFIG_MAY_JOIN,
+		    "'join'");
 }
 
 static int read_user(struct reader *reader, const struct node *node,
@@ -75,11 +87,11 @@ static int read_user(struct reader *reader, const struct node *node,
 
 	user->line = node->at.line;
 	user->column = node->at.column;
-	user->has_domain_priority = has(found, "domain_priority");
+	user->has_domain_priority = found_any(find(found, "domain_priority"));
 	if (!err && before == reader->nr_mistakes) {
 		check_named(reader, node->at, user);
 		check_others(reader, node->at, first, user);
-		check_domain(reader, user, found);
+		check_work(reader, user, found);
 	}
 	return err;
 }

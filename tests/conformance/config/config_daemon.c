@@ -43,7 +43,10 @@ TEST(c51_an_entry_of_users_says_what_members_may_have)
 			   "      domain_priority: 0\n"
 			   "    - everybody: true\n"
 			   "      may: join\n"
-			   "      domain_share: 1\n");
+			   "      domain_share: 1\n"
+			   "    - user: bert\n"
+			   "      may: submit\n"
+			   "      domain_priority: 7\n");
 	const struct sley_config_user *users =
 		sley_config_file_daemon(file)->users;
 
@@ -55,6 +58,8 @@ TEST(c51_an_entry_of_users_says_what_members_may_have)
 	CHECK_EQ(users[1].domain_share, 0);
 	CHECK(!users[2].has_domain_priority);
 	CHECK_EQ(users[2].domain_share, 1);
+	CHECK(users[3].has_domain_priority);
+	CHECK_EQ(users[3].domain_priority, 7);
 	CHECK_EQ(sley_config_file_daemon(file)->domain_share_by_user, 0);
 	sley_config_file_free(file);
 }
@@ -214,9 +219,12 @@ TEST(c51_mistakes_about_members_of_a_domain_have_their_line_and_reason)
 		{ USERS("{ user: a, may: look, domain_share: 5 }"),
 		  "t:3:43: 'domain_share' needs the right 'join': add it to "
 		  "'may', or take the key out\n" },
-		{ USERS("{ everybody: on, may: submit, domain_priority: 0 }"),
-		  "t:3:54: 'domain_priority' needs the right 'join': add it "
-		  "to 'may', or take the key out\n" },
+		{ USERS("{ user: a, may: submit, domain_share: 5 }"),
+		  "t:3:45: 'domain_share' needs the right 'join': add it to "
+		  "'may', or take the key out\n" },
+		{ USERS("{ everybody: on, may: look, domain_priority: 0 }"),
+		  "t:3:52: 'domain_priority' needs the right 'join' or "
+		  "'submit': add it to 'may', or take the key out\n" },
 	};
 
 	check_refused(mistakes, ARRAY_SIZE(mistakes));
