@@ -839,16 +839,53 @@ class Surroundings(Test):
             self.assertEqual(done.returncode, status)
             self.assertIn(said, done.stdout + done.stderr)
 
-    def test_the_unit_exposes_little(self):
+    def analyze(self, *words):
         analyze = shutil.which("systemd-analyze")
         if not analyze:
             self.skipTest("systemd-analyze is missing: apt-get install "
                           "systemd")
+        return subprocess.run([analyze, "--no-pager", *words], text=True,
+                              capture_output=True, timeout=LONG, check=False)
+
+    def calls(self, words):
+        """The system calls of names and of sets, as SystemCallFilter= has them."""
+        found = set()
+        for word in words:
+            if not word.startswith("@"):
+                found.add(word)
+                continue
+            out = self.analyze("syscall-filter", word).stdout.split("\n")
+            self.assertEqual(out[0], word)
+            found |= self.calls(line.strip() for line in out[1:]
+                                if line.strip() and "#" not in line)
+        return found
+
+    @staticmethod
+    def settings(name):
+        with open(GIVEN.unit, encoding="utf-8") as file:
+            return [line.split("=", 1)[1].strip() for line in file
+                    if line.startswith(f"{name}=")]
+
+    def test_the_unit_allows_slices_and_no_real_time(self):
+        allowed = set()
+        for line in self.settings("SystemCallFilter"):
+            calls = self.calls(line.lstrip("~").split())
+            allowed = allowed - calls if line[0] == "~" else allowed | calls
+        self.assertEqual(allowed & self.calls(["@resources"]),
+                         {"sched_setaffinity", "sched_setattr", "mbind",
+                          "set_mempolicy"})
+        self.assertIn("sched_getattr", allowed)
+        # The filter does not see which class sched_setattr() asks for.
+        for name, value in (("CapabilityBoundingSet", ""),
+                            ("AmbientCapabilities", ""),
+                            ("NoNewPrivileges", "yes"), ("LimitRTPRIO", "0"),
+                            ("RestrictRealtime", "yes")):
+            self.assertEqual(self.settings(name), [value], name)
+
+    def test_the_unit_exposes_little(self):
         unit = os.path.join(self.folder, "sleyd.service")
         shutil.copy(GIVEN.unit, unit)
-        done = subprocess.run([analyze, "security", "--offline=true",
-                               "--no-pager", unit], capture_output=True,
-                              text=True, timeout=LONG, check=False)
+        done = self.analyze("security", "--offline=true", unit)
         found = re.search(r"Overall exposure level .*: ([0-9.]+)",
                           done.stdout)
         if not found and "offline" in done.stderr:
