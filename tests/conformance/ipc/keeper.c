@@ -128,6 +128,19 @@ static const struct sley_module newer_module = {
 
 /* ---- a daemon ------------------------------------------------------------------------- */
 
+static const struct sley_module *lesson; /* or NULL */
+static int nr_workers = 2;
+
+void keepers_learn(const struct sley_module *module)
+{
+	lesson = module;
+}
+
+void keepers_have_workers(int workers)
+{
+	nr_workers = workers;
+}
+
 static void ignore_line(void *self, const char *line)
 {
 	(void)self;
@@ -148,11 +161,17 @@ static void open_pools(struct sley_router *router, struct sley_pool **pools)
 				SLEY_POOL_OPTIONS(.module = "admin")),
 		 0);
 	CHECK_EQ(sley_router_add(router, &newer_module), 0);
+	if (!lesson)
+		return;
+	CHECK_EQ(sley_router_add(router, lesson), 0);
+	CHECK_EQ(sley_pool_open(router, &pools[2], lesson->name,
+				SLEY_POOL_OPTIONS(.module = lesson->name)),
+		 0);
 }
 
 static _Noreturn void be_daemon(const struct keeper *keeper, int ready)
 {
-	struct sley_pool *pools[2];
+	struct sley_pool *pools[3] = { NULL };
 	struct sley_router *router = NULL;
 	struct sley_server *server = NULL;
 	struct sley *rt = NULL;
@@ -163,8 +182,8 @@ static _Noreturn void be_daemon(const struct keeper *keeper, int ready)
 	sigemptyset(&term);
 	sigaddset(&term, SIGTERM);
 	sigprocmask(SIG_BLOCK, &term, NULL);
-	CHECK_EQ(sley_create(&rt,
-			     SLEY_CONFIG(.workers = 2, .report = ignore_line)),
+	CHECK_EQ(sley_create(&rt, SLEY_CONFIG(.workers = nr_workers,
+					      .report = ignore_line)),
 		 0);
 	CHECK_EQ(sley_router_create(rt, &router, NULL), 0);
 	open_pools(router, pools);
@@ -178,8 +197,8 @@ static _Noreturn void be_daemon(const struct keeper *keeper, int ready)
 	CHECK_EQ(sigwait(&term, &signal), 0);
 	(void)!sley_server_stop_until(server, sley_after(5 * SLEY_SEC));
 	sley_server_destroy(server);
-	sley_pool_close(pools[0]);
-	sley_pool_close(pools[1]);
+	for (int i = 0; i < 3; i++)
+		sley_pool_close(pools[i]);
 	CHECK_EQ(sley_router_destroy(router), 0);
 	CHECK_EQ(sley_destroy(rt), 0);
 	_exit(0);

@@ -48,6 +48,13 @@ struct keeper {
 
 extern const struct sley_module work_module;
 
+/*
+ * For the keepers that begin afterwards: their daemons have one module more, with a pool of
+ * its name; and so many workers, 2 at first.
+ */
+void keepers_learn(const struct sley_module *module);
+void keepers_have_workers(int workers);
+
 /* With a daemon that runs. */
 void keeper_begin(struct keeper *keeper);
 void keeper_end(struct keeper *keeper);
