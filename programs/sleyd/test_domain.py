@@ -5,10 +5,12 @@
 Members are processes that say which state they are in.
 """
 import json
+import mmap
 import os
 import re
 import resource
 import signal
+import struct
 import subprocess
 import time
 
@@ -38,6 +40,26 @@ class Member:
         errors = self.process.communicate(timeout=LONG)[1]
         assert self.process.returncode == 0, errors
         return errors
+
+
+class Turns:
+    """How tasks of members and daemons get on: the file of test_turns.h."""
+
+    def __init__(self, path, nr):
+        self.path = path
+        with open(path, "wb") as file:
+            file.write(bytes(16 * nr))
+        with open(path, "r+b") as file:
+            self.words = mmap.mmap(file.fileno(), 0)
+
+    def where(self, place):
+        return f"{place}:{self.path}"
+
+    def taken(self, place):
+        return struct.unpack_from("Q", self.words, 16 * place)[0]
+
+    def stop(self, place):
+        struct.pack_into("Q", self.words, 16 * place + 8, 1)
 
 
 class Domains(Test):
@@ -205,6 +227,54 @@ class Daemon(Domains):
         self.assertEqual(member.state(), "in")
         member.end()
         self.stop(daemon)
+
+    def check_order(self, urgent, other, turns, nr=200000):
+        """On the one core, tasks of @urgent leave little to those of @other.
+
+        A process that gets no CPU for some ticks counts as stopped, and the other has the
+        core for a moment: on a busy machine for a fifth of the time.  Equals have as many
+        turns as each other, in a stretch of time that is much longer than a quantum.
+        """
+        before = turns.taken(urgent), turns.taken(other)
+        self.wait_until(lambda: turns.taken(urgent) - before[0] >= nr)
+        self.assertLess(turns.taken(other) - before[1], nr * 0.6)
+        # It was ready all the time.
+        turns.stop(urgent)
+        before = turns.taken(other)
+        self.wait_until(lambda: turns.taken(other) > before + 100)
+        turns.stop(other)
+
+    def request_and_member(self, priority_of_request, priority_of_member):
+        """A task of each, beside each other: the daemon, the member, the turns."""
+        turns = Turns(os.path.join(self.folder, "turns"), 2)
+        self.install(GIVEN.modules[0])
+        self.configure(daemon=f"  domain: {self.domain}\n"
+                              "  domain_cores: 1",
+                       compose="  - { mod_name: test, pool_name: t }")
+        daemon = self.start()
+        request = self.popen("submit", "t", "turns", "--data", turns.where(0),
+                             "--priority", str(priority_of_request))
+        # A daemon without a core does not look for requests.
+        self.wait_until(lambda: turns.taken(0))
+        member = Member(self.domain, str(priority_of_member), turns.where(1))
+        self.addCleanup(self.end, member.process)
+        self.assertEqual(member.state(), "in")
+        return daemon, request, member, turns
+
+    def end_all(self, daemon, request, member):
+        self.assertEqual(request.wait(LONG), 0)
+        member.end()
+        self.stop(daemon)
+
+    def test_u09_tasks_of_a_member_go_before_less_urgent_requests(self):
+        daemon, request, member, turns = self.request_and_member(0, -5)
+        self.check_order(1, 0, turns)
+        self.end_all(daemon, request, member)
+
+    def test_u09_requests_go_before_less_urgent_tasks_of_a_member(self):
+        daemon, request, member, turns = self.request_and_member(-5, 0)
+        self.check_order(0, 1, turns)
+        self.end_all(daemon, request, member)
 
     def test_a_domain_has_one_host(self):
         member = Member(self.domain)

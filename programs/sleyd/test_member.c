@@ -5,8 +5,11 @@
  * It prints a line for each state of its membership, and ends when its input does.
  *
  *   test_member sleep                          a task prints its waker, and when it is woken
+ *   test_member PRIORITY PLACE:PATH            a task takes turns, as in test_turns.h
  *   test_member ID TOKEN GENERATION MEMBER     wakes that task, and ends
  */
+#include "test_turns.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <sley/sley.h>
@@ -38,6 +41,15 @@ static void sleeper(void *arg)
 	fflush(stdout);
 }
 
+static void take_turns(void *where)
+{
+	int err = test_turns_take(where);
+
+	if (err)
+		fprintf(stderr, "%s: %s\n", (const char *)where,
+			sley_strerror(err));
+}
+
 static int wake(char **numbers)
 {
 	const struct sley_domain_waker waker = {
@@ -65,6 +77,9 @@ int main(int argc, char **argv)
 		return wake(argv + 1) || sley_destroy(rt);
 	if (!err && argc == 2)
 		err = sley_schedule_on(rt, sleeper, NULL, NULL);
+	if (!err && argc == 3)
+		err = sley_schedule_on(rt, take_turns, argv[2],
+				       SLEY_OPTIONS(.priority = atoi(argv[1])));
 	while (!err && poll(&input, 1, 1) == 0) {
 		err = sley_domain_info(rt, &info);
 		if (!err && info.state != last)

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_module.c - a module that is a file, for the tests: it waits, echoes, crashes, tells
- * its priority, and notes what it runs in the file that $SLEYD_TEST_RECORD names.
+ * its priority, takes turns, and notes what it runs in the file that $SLEYD_TEST_RECORD
+ * names.
  *
  * VERSION is the version of the module; the second knows one method more.
  */
+#include "test_turns.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sley/module.h>
@@ -81,6 +84,20 @@ static int spin(void *self, struct sley_request *request)
 		turns++;
 }
 
+/* IN: as test_turns_take() wants it. */
+static int turns(void *self, struct sley_request *request)
+{
+	char where[256] = "";
+	size_t size;
+	const char *in = sley_request_in(request, &size);
+
+	(void)self;
+	if (size >= sizeof(where))
+		return -EINVAL;
+	memcpy(where, in, size);
+	return test_turns_take(where);
+}
+
 static int version(void *self, struct sley_request *request)
 {
 	char digit = '0' + VERSION;
@@ -119,6 +136,7 @@ static const struct sley_method methods[] = {
 	{ .name = "record", .run = record },
 	{ .name = "spin", .run = spin },
 	{ .name = "priority", .run = priority },
+	{ .name = "turns", .run = turns },
 };
 
 SLEY_MODULE("test", .version = VERSION, .methods = methods,
