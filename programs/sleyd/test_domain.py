@@ -3,6 +3,9 @@
 """test_domain - sleyd as the host of a domain, and the command that lists its members.
 
 Members are processes that say which state they are in.
+
+$DOMAIN_HOSTS is how many hosts are killed under load, one after the other; "make prove"
+has 20.
 """
 import json
 import mmap
@@ -208,6 +211,70 @@ class Alone(Domains):
         host.terminate()
         self.assertEqual(host.wait(LONG), 0)
         self.assertFalse(os.path.exists(self.domain))
+
+
+class Killed(Domains):
+    """Hosts that members have started, while all members have work."""
+
+    def pids(self):
+        done = subprocess.run([GIVEN.sley, "domain", "--json", self.domain],
+                              capture_output=True, text=True, check=False)
+        return ({row["pid"] for row in json.loads(done.stdout)}
+                if done.returncode == 0 else set())
+
+    def go_on(self, turns, nr):
+        """Each member, without waiting for anything."""
+        before = [turns.taken(i) for i in range(nr)]
+        self.wait_until(lambda: all(turns.taken(i) > before[i] + 10
+                                    for i in range(nr)))
+
+    def kill_one(self, members, turns):
+        """Seconds until all members went on, and had the next host."""
+        last, = self.hosts()
+        begin = time.monotonic()
+        os.kill(last, signal.SIGKILL)
+        self.go_on(turns, len(members))
+        alone = time.monotonic() - begin
+        self.wait_until(lambda: self.pids() == {member.process.pid
+                                                for member in members})
+        joined = time.monotonic() - begin
+        self.wait_until(lambda: len(self.hosts()) == 1)
+        self.assertNotIn(last, self.hosts())
+        self.go_on(turns, len(members))
+        return alone, joined
+
+    def test_hosts_that_are_killed_under_load_hold_no_member_up(self):
+        rounds = int(os.environ.get("DOMAIN_HOSTS", "2"))
+        turns = Turns(os.path.join(self.folder, "turns"), 3)
+        members = [Member(self.domain, "0", turns.where(i),
+                          SLEY_DOMAIN_STRICT=str(i % 2)) for i in range(3)]
+        for member in members:
+            self.addCleanup(self.end, member.process)
+            self.assertEqual(member.state(), "in")
+        self.go_on(turns, 3)
+        times = [self.kill_one(members, turns) for _ in range(rounds)]
+        self.assertEqual({member.process.poll() for member in members},
+                         {None})
+        for i, member in enumerate(members):
+            turns.stop(i)
+            self.assertIn("looks for the next", member.end())
+        self.wait_until(lambda: not self.hosts())
+        if rounds >= 20:
+            self.prove(times)
+
+    @staticmethod
+    def prove(times):
+        """A line of docs/PROOF.md."""
+        middle = [sorted(seconds)[len(times) // 2] * 1000
+                  for seconds in zip(*times)]
+        path = os.environ.get("SLEY_PROOF")
+        if path:
+            with open(path, "a", encoding="utf-8") as file:
+                print(json.dumps({
+                    "kind": "reliability", "count": len(times),
+                    "what": "hosts that members start killed",
+                    "figures": {"alone p50 ms": middle[0],
+                                "joined p50 ms": middle[1]}}), file=file)
 
 
 class Daemon(Domains):
