@@ -8,9 +8,9 @@
  * tick (domain_eye.h).  A dead host holds nobody up.
  *
  * What must be is a matter of words and ticks, and not of time, which says little on a busy
- * machine.  "make prove" judges the times, too: how soon after the end of a process the others
- * have its cores, and what they get done between 50 and 100 ms after it, compared with what
- * all did before.
+ * machine.  "make prove" judges the times, too: how soon after the end or the stop of a process
+ * the others have its cores, and what they get done between 50 and 100 ms after it, compared
+ * with what all did before.
  *
  * $DOMAIN_KILLS is how often: members, hosts, stops.  "make prove" has 1000, 100, 100.
  */
@@ -20,6 +20,7 @@
 
 #define VICTIM 2u
 #define SURVIVORS 3u /* bits: places */
+#define ALL 7u
 #define MSEC 1000000ull
 #define RECLAIM_MAX_NS (50 * MSEC) /* p99, in "make prove"                    */
 #define KEPT_MIN 95                /* percent, the median, in "make prove"    */
@@ -42,24 +43,77 @@ static double ms(uint64_t ns)
 	return (double)ns / MSEC;
 }
 
-/* Short runs, of which there are many, are no lines of docs/PROOF.md. */
-static void prove(const char *what, uint32_t nr, const char *p50_name,
-		  uint64_t p50, const char *p99_name, uint64_t p99)
+/* ---- what is measured ------------------------------------------------------------------- */
+
+/* Of each fall of a process, in the order of time. */
+struct falls {
+	uint32_t nr, max;
+	bool judges_times; /* a short run says nothing of them             */
+	uint64_t window_ns;
+	uint64_t *ns;   /* until the others went on                         */
+	uint64_t *kept; /* percent of the tasks of before                   */
+};
+
+static struct falls falls_of(uint32_t max, bool judges_times)
 {
+	return (struct falls){
+		.max = max,
+		.judges_times = judges_times,
+		.window_ns = (judges_times ? 50 : 5) * MSEC,
+		.ns = calloc(max, sizeof(uint64_t)),
+		.kept = calloc(max, sizeof(uint64_t)),
+	};
+}
+
+static void falls_free(struct falls *falls)
+{
+	free(falls->ns);
+	free(falls->kept);
+}
+
+/* The others went on after @ns; and how many tasks they had in a second. */
+static void fell(struct falls *falls, uint64_t ns, double before, double after)
+{
+	CHECK_LT(falls->nr, falls->max);
+	falls->ns[falls->nr] = ns;
+	falls->kept[falls->nr] = scene_kept(before, after);
+	falls->nr++;
+}
+
+/*
+ * @name is what has happened in that time.  A line of docs/PROOF.md if times are judged: there
+ * are many short runs.
+ */
+static void judge(struct falls *falls, const char *what, uint32_t nr,
+		  const char *name)
+{
+	uint64_t p50 = cast_percentile(falls->ns, falls->nr, 50);
+	uint64_t p99 = cast_percentile(falls->ns, falls->nr, 99);
+	uint64_t kept = cast_percentile(falls->kept, falls->nr, 50);
+	char p50_name[32], p99_name[32];
+
+	printf("     %s: %.2f ms (p50), %.2f ms (p99); %llu %% of the tasks of "
+	       "before\n",
+	       name, ms(p50), ms(p99), (unsigned long long)kept);
+	if (!falls->judges_times)
+		return;
+	snprintf(p50_name, sizeof(p50_name), "%s p50 ms", name);
+	snprintf(p99_name, sizeof(p99_name), "%s p99 ms", name);
 	test_reliability(what, nr,
 			 (struct test_figure[]){ { p50_name, ms(p50) },
-						 { p99_name, ms(p99) } },
-			 2);
+						 { p99_name, ms(p99) },
+						 { "kept %", (double)kept } },
+			 3);
+	CHECK_GE(kept, KEPT_MIN);
 }
 
 /* ---- members that are killed ------------------------------------------------------------ */
 
 struct deaths {
 	struct scene scene;
-	bool judges_times;
 	uint32_t nr, nr_early;
-	uint64_t *dying_ns, *reclaim_ns, *kept; /* percent */
-	uint64_t window_ns;
+	struct falls falls; /* but for those that were early                 */
+	uint64_t *dying_ns;
 };
 
 /* It has always work, or urgent work always, or urgent work now and then. */
@@ -123,16 +177,6 @@ static void check_survivors(const struct scene *scene, uint32_t nr_joins)
 	}
 }
 
-/* Tasks of all members in a second, in the next @window_ns. */
-static double rate(struct scene *scene, uint64_t window_ns)
-{
-	uint64_t begin_ns = test_now_ns(), nr = scene_all_tasks(scene);
-
-	scene_watch_until(scene, begin_ns + window_ns);
-	nr = scene_all_tasks(scene) - nr;
-	return (double)nr * 1e9 / (double)(test_now_ns() - begin_ns);
-}
-
 /* The victim has hardly begun: it may be in its handshake, and nobody knows its seat. */
 static void kill_early(struct deaths *deaths)
 {
@@ -161,28 +205,27 @@ static void kill_late(struct deaths *deaths)
 	struct scene *scene = &deaths->scene;
 	uint64_t newest = scene->eye.generation_max, begin_ns, by_members;
 	const struct eye_member *dead;
-	uint32_t by_host, i = deaths->nr - deaths->nr_early;
-	double before, after;
+	uint64_t window_ns = deaths->falls.window_ns, reclaim_ns;
+	uint32_t by_host;
+	double before;
 
 	scene_await_members(scene);
 	dead = eye_find(&scene->eye, scene->members[VICTIM]);
 	CHECK_GT(dead->generation, newest);
-	scene_watch_until(scene,
-			  test_now_ns() + test_random(deaths->window_ns));
-	before = rate(scene, deaths->window_ns);
+	scene_watch_until(scene, test_now_ns() + test_random(window_ns));
+	before = scene_rate(scene, ALL, window_ns, true);
 	begin_ns = test_now_ns();
 	scene_kill(scene, VICTIM);
-	deaths->dying_ns[i] = test_now_ns() - begin_ns;
+	deaths->dying_ns[deaths->falls.nr] = test_now_ns() - begin_ns;
 	begin_ns = test_now_ns();
 	check_gone(&scene->eye, dead);
 	by_members = eye_gives_of_members(&scene->eye, dead->seat);
 	by_host = eye_gives_of_host(&scene->eye, dead->seat);
 	scene_await_cores(scene, SURVIVORS);
-	deaths->reclaim_ns[i] = test_now_ns() - begin_ns;
-	scene_watch_until(scene, begin_ns + deaths->window_ns);
-	after = rate(scene, deaths->window_ns);
-	/* Where nobody got a CPU before, nothing can be said. */
-	deaths->kept[i] = before > 0 ? (uint64_t)(after * 100 / before) : 100;
+	reclaim_ns = test_now_ns() - begin_ns;
+	scene_watch_until(scene, begin_ns + window_ns);
+	fell(&deaths->falls, reclaim_ns, before,
+	     scene_rate(scene, SURVIVORS, window_ns, true));
 	scene_await_cores(scene, SURVIVORS);
 	check_gives(scene, dead, by_members, by_host);
 }
@@ -214,28 +257,21 @@ static void say_tasks(const struct scene *scene)
 	test_count(nr);
 }
 
-static void judge_deaths(const struct deaths *deaths)
+static void judge_deaths(struct deaths *deaths)
 {
-	uint32_t nr = deaths->nr - deaths->nr_early;
-	uint64_t p50 = cast_percentile(deaths->reclaim_ns, nr, 50);
-	uint64_t p99 = cast_percentile(deaths->reclaim_ns, nr, 99);
-	uint64_t kept = cast_percentile(deaths->kept, nr, 50);
+	uint32_t nr = deaths->falls.nr;
 
 	printf("     %u kills, %u of them in the first 4 ms of a life; the "
-	       "kernel needs %.2f ms (p50), %.2f ms (p99); others have the "
-	       "cores %.2f ms, %.2f ms after that; %llu %% of the tasks of "
-	       "before\n",
+	       "kernel needs %.2f ms (p50), %.2f ms (p99)\n",
 	       deaths->nr, deaths->nr_early,
 	       ms(cast_percentile(deaths->dying_ns, nr, 50)),
-	       ms(cast_percentile(deaths->dying_ns, nr, 99)), ms(p50), ms(p99),
-	       (unsigned long long)kept);
+	       ms(cast_percentile(deaths->dying_ns, nr, 99)));
 	say_tasks(&deaths->scene);
-	if (!deaths->judges_times)
-		return;
-	prove("members of a domain killed", deaths->nr, "reclaim p50 ms", p50,
-	      "reclaim p99 ms", p99);
-	CHECK_LE(p99, RECLAIM_MAX_NS);
-	CHECK_GE(kept, KEPT_MIN);
+	judge(&deaths->falls, "members of a domain killed", deaths->nr,
+	      "reclaim");
+	if (deaths->falls.judges_times)
+		CHECK_LE(cast_percentile(deaths->falls.ns, nr, 99),
+			 RECLAIM_MAX_NS);
 }
 
 TEST(members_that_are_killed_take_nothing_with_them)
@@ -244,11 +280,8 @@ TEST(members_that_are_killed_take_nothing_with_them)
 	uint32_t nr = how_often(0, 24);
 
 	test_timeout(nr >= 1000 ? 3000 : 60);
-	deaths.judges_times = nr >= 1000;
-	deaths.window_ns = (deaths.judges_times ? 50 : 5) * MSEC;
+	deaths.falls = falls_of(nr, nr >= 1000);
 	deaths.dying_ns = calloc(nr, sizeof(uint64_t));
-	deaths.reclaim_ns = calloc(nr, sizeof(uint64_t));
-	deaths.kept = calloc(nr, sizeof(uint64_t));
 	scene_begin(&deaths.scene, (struct sley_domain_host_options){ 0 });
 	start_survivors(&deaths.scene);
 	while (deaths.nr < nr)
@@ -256,8 +289,7 @@ TEST(members_that_are_killed_take_nothing_with_them)
 	judge_deaths(&deaths);
 	scene_end(&deaths.scene);
 	free(deaths.dying_ns);
-	free(deaths.reclaim_ns);
-	free(deaths.kept);
+	falls_free(&deaths.falls);
 }
 
 /* ---- hosts that are killed --------------------------------------------------------------- */
@@ -315,22 +347,29 @@ static void await_joins(struct scene *scene, uint32_t nr_joins)
 		EVENTUALLY(scene_is_in(scene, i) &&
 			   scene_joins(scene, i) >= nr_joins);
 	scene_await_members(scene);
-	scene_await_cores(scene, 7);
+	scene_await_cores(scene, ALL);
 }
 
 struct host_deaths {
 	struct scene scene;
-	uint32_t nr;
-	uint64_t *alone_ns, *joined_ns;
+	struct falls falls;
+	uint64_t *joined_ns;
 };
 
 static void kill_one_host(struct host_deaths *deaths)
 {
 	struct scene *scene = &deaths->scene;
-	uint64_t begin_ns;
+	struct falls *falls = &deaths->falls;
+	uint64_t begin_ns, alone_ns;
+	double before;
 
 	cast_nap(10000);
-	deaths->alone_ns[deaths->nr] = kill_host(scene);
+	before = scene_rate(scene, ALL, falls->window_ns, false);
+	alone_ns = kill_host(scene);
+	if (alone_ns < falls->window_ns)
+		usleep((useconds_t)(falls->window_ns - alone_ns) / 1000);
+	fell(falls, alone_ns, before,
+	     scene_rate(scene, ALL, falls->window_ns, false));
 	if (test_random(4) == 0) {
 		/* The next one dies while they say hello. */
 		scene_start_host(scene);
@@ -339,29 +378,23 @@ static void kill_one_host(struct host_deaths *deaths)
 	}
 	begin_ns = test_now_ns();
 	scene_start_host(scene);
-	await_joins(scene, deaths->nr + 2);
-	deaths->joined_ns[deaths->nr] = test_now_ns() - begin_ns;
-	deaths->nr++;
+	await_joins(scene, falls->nr + 1);
+	deaths->joined_ns[falls->nr - 1] = test_now_ns() - begin_ns;
 }
 
-static void judge_host_deaths(const struct host_deaths *deaths)
+static void judge_host_deaths(struct host_deaths *deaths)
 {
-	uint32_t nr = deaths->nr;
-	uint64_t p50 = cast_percentile(deaths->alone_ns, nr, 50);
-	uint64_t p99 = cast_percentile(deaths->alone_ns, nr, 99);
+	uint32_t nr = deaths->falls.nr;
 
-	printf("     %u kills of the host; each worker runs alone after %.2f ms "
-	       "(p50), %.2f ms (p99), and each member has joined the next and "
-	       "has cores after %.2f ms, %.2f ms\n",
-	       nr, ms(p50), ms(p99),
-	       ms(cast_percentile(deaths->joined_ns, nr, 50)),
+	printf("     %u kills of the host; each member has joined the next and "
+	       "has cores after %.2f ms (p50), %.2f ms (p99)\n",
+	       nr, ms(cast_percentile(deaths->joined_ns, nr, 50)),
 	       ms(cast_percentile(deaths->joined_ns, nr, 99)));
 	test_count(scene_all_tasks(&deaths->scene));
-	if (nr < 100)
-		return;
-	prove("hosts of a domain killed", nr, "alone p50 ms", p50,
-	      "alone p99 ms", p99);
-	CHECK_LE(p50, ALONE_MAX_NS);
+	judge(&deaths->falls, "hosts of a domain killed", nr, "alone");
+	if (deaths->falls.judges_times)
+		CHECK_LE(cast_percentile(deaths->falls.ns, nr, 50),
+			 ALONE_MAX_NS);
 }
 
 TEST(hosts_that_are_killed_hold_nobody_up)
@@ -370,7 +403,7 @@ TEST(hosts_that_are_killed_hold_nobody_up)
 	static struct host_deaths deaths;
 
 	test_timeout(nr >= 100 ? 1500 : 60);
-	deaths.alone_ns = calloc(nr, sizeof(uint64_t));
+	deaths.falls = falls_of(nr, nr >= 100);
 	deaths.joined_ns = calloc(nr, sizeof(uint64_t));
 	scene_begin(&deaths.scene, (struct sley_domain_host_options){ 0 });
 	start_survivors(&deaths.scene);
@@ -378,28 +411,35 @@ TEST(hosts_that_are_killed_hold_nobody_up)
 		    (struct scene_role){
 			    .priority = -10, .pause_us = 300, .strict = true });
 	scene_await_members(&deaths.scene);
-	while (deaths.nr < nr)
+	while (deaths.falls.nr < nr)
 		kill_one_host(&deaths);
 	judge_host_deaths(&deaths);
 	scene_end(&deaths.scene);
-	free(deaths.alone_ns);
+	falls_free(&deaths.falls);
 	free(deaths.joined_ns);
 }
 
 /* ---- members that are stopped ------------------------------------------------------------ */
 
 /* It stops with a core; the others get that, and later it gets one again. */
-static void stop_one(struct scene *scene, uint32_t place)
+static void stop_one(struct scene *scene, struct falls *falls, uint32_t place)
 {
-	uint32_t others = 7u & ~(1u << place);
-	uint64_t seen;
+	uint32_t others = ALL & ~(1u << place);
+	uint64_t seen, begin_ns, reclaim_ns;
+	double before;
 
 	eye_open(&scene->eye, scene->path);
+	before = scene_rate(scene, ALL, falls->window_ns, true);
 	seen = scene_tasks(scene, place);
 	EVENTUALLY(scene_tasks(scene, place) > seen);
+	begin_ns = test_now_ns();
 	cast_stop(scene->members[place]);
 	scene_await_cores(scene, others);
+	reclaim_ns = test_now_ns() - begin_ns;
 	seen = scene_tasks(scene, place);
+	scene_watch_until(scene, begin_ns + falls->window_ns);
+	fell(falls, reclaim_ns, before,
+	     scene_rate(scene, others, falls->window_ns, true));
 	scene_watch_until(scene, test_now_ns() + test_random(10 * MSEC));
 	CHECK_EQ(scene_tasks(scene, place), seen);
 	CHECK_EQ(kill(scene->members[place], SIGCONT), 0);
@@ -415,6 +455,7 @@ static void stop_one(struct scene *scene, uint32_t place)
 TEST(members_that_are_stopped_lose_their_cores_and_see_it)
 {
 	uint32_t nr = how_often(2, 24);
+	struct falls falls = falls_of(nr, nr >= 100);
 	static struct scene scene;
 
 	test_timeout(nr >= 100 ? 600 : 60);
@@ -424,24 +465,30 @@ TEST(members_that_are_stopped_lose_their_cores_and_see_it)
 	scene_await_members(&scene);
 	for (uint32_t i = 0; i < nr; i++) {
 		cast_nap(5000);
-		stop_one(&scene, (uint32_t)test_random(VICTIM + 1));
+		stop_one(&scene, &falls, (uint32_t)test_random(VICTIM + 1));
 	}
-	scene_await_cores(&scene, 7);
+	scene_await_cores(&scene, ALL);
 	printf("     %u stops\n", nr);
 	say_tasks(&scene);
+	judge(&falls, "members of a domain stopped", nr, "reclaim");
 	scene_end(&scene);
+	falls_free(&falls);
 }
 
 /*
  * Nobody divides the cores meanwhile, and a member that has none waits.  For longer than a
  * second, members would take the host for dead.
  */
-static void stop_host(struct scene *scene)
+static void stop_host(struct scene *scene, struct falls *falls)
 {
-	uint64_t seen = scene_all_tasks(scene);
+	double before = scene_rate(scene, SURVIVORS, falls->window_ns, true);
+	uint64_t seen = scene_all_tasks(scene), begin_ns = test_now_ns(), ns;
 
 	cast_stop(scene->host);
 	EVENTUALLY(scene_all_tasks(scene) > seen);
+	ns = test_now_ns() - begin_ns;
+	fell(falls, ns, before,
+	     scene_rate(scene, SURVIVORS, falls->window_ns, true));
 	cast_nap(10000);
 	CHECK_EQ(kill(scene->host, SIGCONT), 0);
 	scene_await_cores(scene, SURVIVORS);
@@ -451,6 +498,7 @@ static void stop_host(struct scene *scene)
 TEST(hosts_that_are_stopped_for_a_while_lose_no_core)
 {
 	uint32_t nr = how_often(2, 24);
+	struct falls falls = falls_of(nr, nr >= 100);
 	static struct scene scene;
 
 	test_timeout(nr >= 100 ? 600 : 60);
@@ -458,9 +506,11 @@ TEST(hosts_that_are_stopped_for_a_while_lose_no_core)
 	start_survivors(&scene);
 	for (uint32_t i = 0; i < nr; i++) {
 		cast_nap(5000);
-		stop_host(&scene);
+		stop_host(&scene, &falls);
 	}
 	printf("     %u stops of the host\n", nr);
 	say_tasks(&scene);
+	judge(&falls, "hosts of a domain stopped", nr, "next task");
 	scene_end(&scene);
+	falls_free(&falls);
 }

@@ -288,3 +288,30 @@ void scene_watch_until(struct scene *scene, uint64_t end_ns)
 		usleep(LOOK_US);
 	}
 }
+
+static uint64_t tasks_of(const struct scene *scene, uint32_t places)
+{
+	uint64_t nr = 0;
+
+	for (uint32_t i = 0; i < SCENE_PLACES; i++)
+		nr += places >> i & 1 ? scene_tasks(scene, i) : 0;
+	return nr;
+}
+
+double scene_rate(struct scene *scene, uint32_t places, uint64_t window_ns,
+		  bool looks)
+{
+	uint64_t begin_ns = test_now_ns(), nr = tasks_of(scene, places);
+
+	if (looks)
+		scene_watch_until(scene, begin_ns + window_ns);
+	else
+		usleep((useconds_t)(window_ns / 1000));
+	nr = tasks_of(scene, places) - nr;
+	return (double)nr * 1e9 / (double)(test_now_ns() - begin_ns);
+}
+
+uint64_t scene_kept(double before, double after)
+{
+	return before > 0 ? (uint64_t)(after * 100 / before) : 100;
+}

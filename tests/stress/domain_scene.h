@@ -78,6 +78,15 @@ uint64_t scene_all_tasks(const struct scene *scene);
 uint64_t scene_all_lost(const struct scene *scene);
 uint32_t scene_joins(const struct scene *scene, uint32_t place);
 
+/*
+ * Tasks in a second of the members of @places, bits, in the next @window_ns.  The eye looks on
+ * meanwhile, if @looks.
+ */
+double scene_rate(struct scene *scene, uint32_t places, uint64_t window_ns,
+		  bool looks);
+/* The rate @after, in percent of that before; where nobody got a CPU before, 100. */
+uint64_t scene_kept(double before, double after);
+
 /* Looks until each core was with a member of @places, bits, and busy; since the call. */
 void scene_await_cores(struct scene *scene, uint32_t places);
 
