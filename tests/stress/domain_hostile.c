@@ -4,11 +4,13 @@
  * that scribbles over all that it may write, beside members that are honest.
  *
  * The first gets what it asks for, as any program does with the most urgent priority; the
- * others get something if the host lets wants age, and all of the cores when it is gone.
+ * others get something if the host lets wants age, all if the host has a limit for it, and all
+ * of the cores when it is gone.
  * The second is thrown out, or harms itself alone: no honest member is thrown out or loses
  * its cores, and the host goes on.
  *
- * $DOMAIN_SCRIBBLERS is how many scribble, one after the other; "make prove" has 500.
+ * $DOMAIN_SCRIBBLERS is how many scribble, one after the other; "make prove" has 500, and
+ * judges then what the others keep beside floods with a limit.
  */
 #include "stress/domain_scene.h"
 
@@ -19,6 +21,20 @@
 #define STRETCH 5000u     /* tasks: some quanta                               */
 #define HONEST 3u         /* bits: places                                    */
 #define WRITES_MAX 20000u /* then a scribbler that was not thrown out ends  */
+#define FLOODS 40u        /* with a limit, in "make prove"                   */
+#define WINDOW_NS 50000000u
+#define KEPT_MIN 95 /* percent, the median, in "make prove"            */
+
+static uint32_t nr_scribblers(void)
+{
+	return cast_how_often("DOMAIN_SCRIBBLERS", 0, 16);
+}
+
+/* Times are judged, and docs/PROOF.md has a line: there are many short runs. */
+static bool is_long(void)
+{
+	return nr_scribblers() >= 200;
+}
 
 static void start_honest(struct scene *scene)
 {
@@ -109,6 +125,70 @@ TEST(ru8_work_that_ages_is_not_starved_by_urgent_work)
 	end_flood(&scene);
 }
 
+/* Of the member that floods, while the honest ones run @nr. */
+static uint64_t flood_during(const struct scene *scene, uint64_t nr)
+{
+	uint64_t all = scene_all_tasks(scene);
+	uint64_t flood = scene_tasks(scene, HOSTILE);
+
+	EVENTUALLY(scene_all_tasks(scene) - all >= nr);
+	return scene_tasks(scene, HOSTILE) - flood;
+}
+
+/* Members that join while *@self is set: their work counts less than ordinary work. */
+static void limit_newcomers(void *self, const struct sley_domain_peer *peer,
+			    struct sley_domain_terms *terms)
+{
+	(void)peer;
+	if (atomic_load((atomic_bool *)self))
+		terms->most_urgent = 1;
+}
+
+/* Percent of their tasks that the honest members keep. */
+static uint64_t flood_under_a_limit(struct scene *scene)
+{
+	uint64_t window_ns = is_long() ? WINDOW_NS : WINDOW_NS / 10;
+	double before = scene_rate(scene, HONEST, window_ns, true), after;
+
+	scene_start(scene, HOSTILE,
+		    (struct scene_role){ .priority = -32, .strict = true });
+	scene_await_members(scene);
+	EVENTUALLY(flood_during(scene, STRETCH) <= STRETCH / 100);
+	after = scene_rate(scene, HONEST, window_ns, true);
+	scene_kill(scene, HOSTILE);
+	scene_await_cores(scene, HONEST);
+	check_honest(scene);
+	return scene_kept(before, after);
+}
+
+TEST(ru8_a_flood_under_a_limit_takes_next_to_nothing_from_others)
+{
+	atomic_bool *limits = cast_share(sizeof(*limits));
+	uint32_t nr = is_long() ? FLOODS : 2;
+	static struct scene scene;
+	uint64_t kept[FLOODS];
+
+	test_timeout(is_long() ? 600 : 60);
+	scene_begin(&scene, (struct sley_domain_host_options){
+				    .terms = limit_newcomers, .self = limits });
+	start_honest(&scene);
+	atomic_store(limits, true);
+	for (uint32_t i = 0; i < nr; i++)
+		kept[i] = flood_under_a_limit(&scene);
+	test_count(scene_all_tasks(&scene));
+	scene_end(&scene);
+	printf("     %llu %% of the tasks of before\n",
+	       (unsigned long long)cast_percentile(kept, nr, 50));
+	if (!is_long())
+		return;
+	test_reliability(
+		"floods of a domain under a limit", nr,
+		(struct test_figure[]){
+			{ "kept %", (double)cast_percentile(kept, nr, 50) } },
+		1);
+	CHECK_GE(cast_percentile(kept, nr, 50), KEPT_MIN);
+}
+
 /* ---- scribbling ------------------------------------------------------------------------ */
 
 struct outcomes {
@@ -157,13 +237,22 @@ static void check_after_scribbling(struct scene *scene, bool strictly)
 		scene_watch_until(scene, test_now_ns() + 20000000);
 }
 
+static void prove_scribblers(uint32_t nr, const struct outcomes *outcomes)
+{
+	test_reliability("members of a domain that scribble", nr,
+			 (struct test_figure[]){
+				 { "thrown out", outcomes->nr_thrown_out },
+				 { "words", (double)outcomes->nr_writes } },
+			 2);
+}
+
 TEST(a_member_that_scribbles_harms_itself_alone)
 {
-	uint32_t nr = cast_how_often("DOMAIN_SCRIBBLERS", 0, 16);
+	uint32_t nr = nr_scribblers();
 	struct outcomes outcomes = { .nr_writes = 0 };
 	static struct scene scene;
 
-	test_timeout(nr >= 200 ? 600 : 60);
+	test_timeout(is_long() ? 600 : 60);
 	scene_begin(&scene, (struct sley_domain_host_options){ 0 });
 	start_honest(&scene);
 	scene.eye.may_be_fooled = true;
@@ -179,4 +268,6 @@ TEST(a_member_that_scribbles_harms_itself_alone)
 	CHECK_GT(outcomes.nr_thrown_out, 0);
 	test_count(outcomes.nr_writes);
 	scene_end(&scene);
+	if (is_long())
+		prove_scribblers(nr, &outcomes);
 }
