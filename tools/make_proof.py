@@ -264,7 +264,7 @@ class Runs:
     """Programs that ran under watch: sanitizers, stress, chaos."""
 
     kinds = ("sanitizer", "memcheck", "stress", "chaos", "migration",
-             "simulation", "simulation-mutants")
+             "simulation", "simulation-domain", "simulation-mutants")
 
     def __init__(self, lines):
         self.kind = by(lines, "kind")
@@ -303,6 +303,15 @@ class Runs:
                          f"{total(done, 'requests'):,} requests, "
                          f"{total(done, 'kills'):,} kills, "
                          f"{total(done, 'lives'):,} lives of rings"))
+        done = self.of("simulation-domain")
+        if done:
+            rows.append(("domains, simulated",
+                         f"{total(done, 'seeds'):,} seeds, "
+                         f"{total(done, 'members'):,} members, "
+                         f"{total(done, 'kills'):,} kills, "
+                         f"{total(done, 'stops'):,} stops, "
+                         f"{total(done, 'ejected'):,} thrown out, "
+                         f"{total(done, 'gives'):,} cores given"))
         for line in self.of("simulation-mutants"):
             rows.append(("mistakes in their protocol",
                          f"{line['killed'] + line['equivalent']}: "

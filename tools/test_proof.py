@@ -47,6 +47,10 @@ LINES = [
      "lives": 300},
     {"kind": "simulation", "seeds": 1000, "requests": 1000, "kills": 1,
      "lives": 5},
+    {"kind": "simulation-domain", "seeds": 3000, "members": 9000,
+     "kills": 20, "stops": 10, "ejected": 5, "gives": 100000},
+    {"kind": "simulation-domain", "seeds": 1000, "members": 1000,
+     "kills": 2, "stops": 1, "ejected": 0, "gives": 1000},
     {"kind": "simulation-mutants", "killed": 8, "equivalent": 2},
     {"kind": "reliability", "what": "clients killed", "build": "gcc",
      "seed": 42, "count": 10000,
@@ -128,6 +132,9 @@ class Proof(unittest.TestCase):
         text = self.page()
         self.assertIn("| clients and daemons, simulated | 3,000 seeds, 10,000 "
                       "requests, 71 kills, 305 lives of rings |", text)
+        self.assertIn("| domains, simulated | 4,000 seeds, 10,000 members, "
+                      "22 kills, 11 stops, 5 thrown out, 101,000 cores given "
+                      "|", text)
         self.assertIn("| 10: 8 noticed, 2 argued harmless |", text)
 
     def test_reliability_is_a_row_with_its_figures(self):

@@ -68,7 +68,11 @@ static uint64_t overlap_since[CORES_MAX];
 static uint64_t unused_since[CORES_MAX];
 static bool kills, stops, strict_only;
 static struct life *hostile;
-static uint64_t total_gives;
+
+/* Of all histories. */
+static struct {
+	uint64_t lives, kills, stops, ejected, gives;
+} counts;
 
 /* Nobody asks what is begun, and pages are not given back before the end. */
 void sim_stored(const void *at, size_t size)
@@ -349,6 +353,7 @@ static void begin_life(uint32_t index, bool is_hostile)
 	struct life *life = &lives[nr_lives++];
 	char name[16];
 
+	counts.lives++;
 	*life = (struct life){ .index = index,
 			       .strict = strict_only || one_in(2),
 			       .hostile = is_hostile };
@@ -450,6 +455,7 @@ static void host_main(void *self)
 			      ledger_reason(
 				      broker.ledger.member[life->index].fault));
 			life->ejected = true;
+			counts.ejected++;
 			broker_retire(&broker, life->index);
 			life->joined = false;
 		}
@@ -568,7 +574,7 @@ static void wake(const uint32_t *word)
 			process_signal(&member[i]->process);
 		for (uint32_t j = 0; j < nr_lives; j++) {
 			if (word == &lives[j].page->gives[i]) {
-				total_gives++;
+				counts.gives++;
 				process_signal(&member[i]->process);
 			}
 			if (word == &lives[j].page->asks)
@@ -587,9 +593,12 @@ static void fault(void)
 		life->process.stopped_until = world.now_ns + draw(20 * MS);
 		life->resumed_ns = life->process.stopped_until;
 		trace("%s is stopped", life->process.name);
+		counts.stops++;
 	}
-	if (kills && one_in(4000))
+	if (kills && one_in(4000)) {
 		process_kill(&life->process);
+		counts.kills++;
+	}
 }
 
 static void reincarnate(void)
@@ -630,7 +639,6 @@ static void begin(uint64_t seed, bool is_traced)
 	options.by_user = one_in(2);
 	nr_lives = 0;
 	hostile = NULL;
-	total_gives = 0;
 	memset(member, 0, sizeof(member));
 	memset(overlap_since, 0, sizeof(overlap_since));
 	memset(unused_since, 0, sizeof(unused_since));
@@ -666,6 +674,26 @@ static void play(uint64_t seed, bool is_traced)
 		free(lives[i].page);
 }
 
+static void print_counts(uint64_t nr, uint64_t first)
+{
+	printf("%llu histories from seed %llu: %llu members, %llu kills, "
+	       "%llu stops, %llu thrown out, %llu cores given\n",
+	       (unsigned long long)nr, (unsigned long long)first,
+	       (unsigned long long)counts.lives,
+	       (unsigned long long)counts.kills,
+	       (unsigned long long)counts.stops,
+	       (unsigned long long)counts.ejected,
+	       (unsigned long long)counts.gives);
+	prove("{\"kind\":\"simulation-domain\",\"seeds\":%llu,"
+	      "\"members\":%llu,\"kills\":%llu,\"stops\":%llu,"
+	      "\"ejected\":%llu,\"gives\":%llu}\n",
+	      (unsigned long long)nr, (unsigned long long)counts.lives,
+	      (unsigned long long)counts.kills,
+	      (unsigned long long)counts.stops,
+	      (unsigned long long)counts.ejected,
+	      (unsigned long long)counts.gives);
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t first = 1, nr = 200;
@@ -690,7 +718,6 @@ int main(int argc, char **argv)
 	}
 	for (uint64_t seed = first; seed < first + nr; seed++)
 		play(seed, is_traced);
-	printf("%llu histories from seed %llu\n", (unsigned long long)nr,
-	       (unsigned long long)first);
+	print_counts(nr, first);
 	return 0;
 }

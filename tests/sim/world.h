@@ -122,6 +122,9 @@ printf_like(1, 2) void trace(const char *format, ...);
 /* The seed has failed. */
 noreturn_fn printf_like(1, 2) void fail(const char *format, ...);
 
+/* A line for docs/PROOF.md, of JSON, if $SLEY_PROOF names its file. */
+printf_like(1, 2) void prove(const char *format, ...);
+
 #define HOLDS(x, ...) ((x) ? (void)0 : fail(__VA_ARGS__))
 
 /* ---- shared memory ------------------------------------------------------------------- */
