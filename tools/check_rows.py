@@ -10,6 +10,7 @@
 - A test that is named after a row, m07_... or rs1_..., is in that row.
 - A line of a table whose first word looks like a row is one: nothing is left
   out because of its form.
+- A trap, "| U-T1 | what | tests | note |", has tests, too; none is named after it.
 """
 import fnmatch
 import re
@@ -19,6 +20,7 @@ import csource
 PAGE = "docs/CONFORMANCE.md"
 NAME = r"(?:R-[A-Z]|[A-Z])\d+"
 ROW = re.compile(rf"^\| ({NAME}) \|([^|]*)\|([^|]*)\|", re.M)
+TRAP = re.compile(r"^\| ([A-Z]-T\d+) \|([^|]*)\|([^|]*)\|", re.M)
 LIKE_ROW = re.compile(rf"^\|[ *`]*((?:R-)?[A-Z]-?\d+)\b", re.M)
 TEST = re.compile(r"^(?:CLIENT_)?TEST(?:_WORKERS|_ABORTS)?\(\s*(\w+)", re.M)
 CTEST = re.compile(r"^\s*sley_(test|script_test|model|example)"
@@ -125,8 +127,12 @@ def main():
     if PAGE not in csource.files(root, PAGE):
         return report.finish(0)
     tests = find_tests(root)
+    page = csource.read(root, PAGE)
     rows = {name: check_row(row, tests, report) for name, row in
-            read_rows(csource.read(root, PAGE), report).items()}
+            read_rows(page, report).items()}
+    for found in TRAP.finditer(page):
+        check_row(Row(found, csource.line_of(page, found.start())), tests,
+                  report)
     for name, test in sorted(tests.items()):
         row = row_of(name)
         if row and name not in rows.get(row, ()):

@@ -869,6 +869,13 @@ class Rows(Checkers):
         self.bad("R-S2: there is no test rs2_*", "M2 | is for later | not done",
                  "R-S2 | is for now | `rs2_*`")
 
+    def test_trap_without_a_test(self):
+        self.bad("U-T2: has no test", "M2 | is for later | not done",
+                 "U-T2 | is for later |")
+        self.bad("U-T2: there is no test ut2_*",
+                 "M2 | is for later | not done",
+                 "U-T2 | is for now | `ut2_*`")
+
     def test_test_that_is_named_after_a_race_that_is_not_there(self):
         for name, row in (("rs1", "R-S1"), ("rc12", "R-C12"), ("n03", "N3")):
             self.rejects("check_rows", f"{name}_x is not in row {row}",
