@@ -6,6 +6,8 @@ a folder of its own, which the compiler searches first.  The objects that depend
 on the file are compiled into that folder, with the commands of the build, and
 the program is linked with them in place of its own.  An object of an archive is
 put in front of the archive: the linker then has no reason to take the archive's.
+A test that includes the changed source has all that the object of the source has,
+so for such a test nothing is put there.
 
 What ninja knows is asked for: its commands, and which object includes what.  So
 it does not matter how targets are called or which sources they are made of.  A
@@ -143,9 +145,11 @@ class Build:
         return found
 
     def affected(self, output, path):
-        """Those of them that are made of path."""
-        return [o for o in self.objects(output)
-                if path in self.deps.get(o, ())]
+        """Those of them that are made of path, and are in the program."""
+        found = [o for o in self.objects(output)
+                 if path in self.deps.get(o, ())]
+        own = [o for o in found if o in self.parts(output)]
+        return own if own and path.endswith(".c") else found
 
     # ---- making -----------------------------------------------------------------
 

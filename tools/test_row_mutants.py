@@ -207,6 +207,15 @@ class RowMutants(unittest.TestCase):
     def test_a_header_and_all_that_includes_it(self):
         self.assertIn("killed: M1", self.good(HEADER, M2, NONE))
 
+    def test_a_test_that_includes_the_source(self):
+        text = FILES["tests/unit/box.c"]
+        self.write("tests/unit/box.c",
+                   text.replace('"core/box.h"', '"core/box.c"'))
+        try:
+            self.assertIn("killed: M1", self.good(M1, M2, NONE))
+        finally:
+            self.write("tests/unit/box.c", text)
+
     def test_a_survivor(self):
         self.bad("M2: src/core/box.c: survived: tried unit.box m02_", M1,
                  M2.replace("< -9", "< -1"), NONE)
