@@ -2,10 +2,26 @@
 /*
  * ipc_session.c - a client as the daemon sees it, driven by a submitter in plain memory,
  * and by one that lies.
+ *
+ * The source is compiled here, with reads of foreign memory that the submitter sees: it can
+ * change each byte as soon as the byte was read.
  */
 #include "harness/test.h"
 
-#include "ipc/session.h"
+#define foreign_read read_foreign
+#include "shm/foreign.h"
+#undef foreign_read
+
+static bool is_changing; /* the submitter changes what was read */
+
+static void foreign_read(void *to, const void foreign *from, size_t size)
+{
+	read_foreign(to, from, size);
+	if (is_changing)
+		memset((void *)(uintptr_t)from, 0xff, size);
+}
+
+#include "ipc/session.c"
 #include "shm/request_submitter.h"
 
 #include <errno.h>
@@ -59,7 +75,7 @@ static void greet(void)
 		 0);
 }
 
-static void begin(void)
+static void open_session(void)
 {
 	greet();
 	submitter = malloc(request_submitter_size(DEPTH));
@@ -98,7 +114,7 @@ static void publish(void)
 }
 
 /* Takes a single request: how its head is judged. */
-static int take_one(void)
+static int take_single(void)
 {
 	CHECK_EQ(session_take(&session, slots, DEPTH), 1);
 	return session_check(&session, slots[0], &call);
@@ -109,7 +125,16 @@ static int submit_and_take(const struct wire_head *head, const void *in,
 {
 	put(head, in, in_size);
 	publish();
-	return take_one();
+	return take_single();
+}
+
+/* The same of a request whose parts are in a segment. */
+static int bulk(uint32_t segment, uint32_t in_size, uint32_t out_room)
+{
+	struct wire_head head = { .flags = WIRE_BULK, .out_room = out_room };
+	struct wire_bulk where = { .segment = segment, .in_size = in_size };
+
+	return submit_and_take(&head, &where, sizeof(where));
 }
 
 /* What the submitter gets. */
@@ -125,7 +150,7 @@ static int64_t collect(void)
 
 TEST(a_client_is_greeted_welcomed_and_served)
 {
-	begin();
+	open_session();
 	CHECK_EQ(session.state, SESSION_LIVE);
 	CHECK_STR(session.name, "tester");
 	CHECK_EQ(session_nr_in_flight(&session), 0);
@@ -172,7 +197,7 @@ TEST(packets_out_of_turn_are_refused)
 	packet_ready(&packet, 1);
 	CHECK_EQ(session_packet(&session, &packet, 0, &answer), -EPROTO);
 	CHECK_EQ(answer.kind, WIRE_REFUSED);
-	begin();
+	open_session();
 	packet_hello(&packet, "x", 0, 0, false);
 	CHECK_EQ(session_packet(&session, &packet, 0, &answer), -EPROTO);
 	packet_ready(&packet, 1);
@@ -253,7 +278,7 @@ TEST(a_request_is_taken_checked_and_answered)
 	unsigned char got[SLOT];
 	struct request_answer reply;
 
-	begin();
+	open_session();
 	CHECK_EQ(session_add_pool(&session, &pool_a, UINT64_MAX), 1);
 	head.pool = 1;
 	CHECK_EQ(submit_and_take(&head, "question", 8), 0);
@@ -277,7 +302,7 @@ TEST(c36_a_bad_head_fails_alone)
 {
 	struct wire_head good = { .method = 0 }, bad = { .pool = 5 };
 
-	begin();
+	open_session();
 	put(&good, NULL, 0);
 	put(&bad, NULL, 0);
 	put(&good, NULL, 0);
@@ -298,7 +323,7 @@ TEST(c36_a_batch_is_taken_in_parts)
 {
 	struct wire_head head = { .method = 0 };
 
-	begin();
+	open_session();
 	CHECK_EQ(session_take(&session, slots, DEPTH), 0);
 	for (int i = 0; i < DEPTH; i++)
 		put(&head, NULL, 0);
@@ -316,10 +341,10 @@ TEST(heads_that_are_wrong_are_told_apart)
 	struct request_submission what = { .data = &head, .size = 63 };
 	uint64_t id;
 
-	begin();
+	open_session();
 	CHECK_EQ(request_submit(submitter, &what, &id), 0);
 	publish();
-	CHECK_EQ(take_one(), -EBADMSG);
+	CHECK_EQ(take_single(), -EBADMSG);
 	head.flags = 8;
 	CHECK_EQ(submit_and_take(&head, NULL, 0), -EBADMSG);
 	head.flags = 0;
@@ -336,7 +361,7 @@ TEST(a_forgotten_request_has_no_room_for_an_answer)
 {
 	struct wire_head head = { .flags = WIRE_FORGOTTEN, .out_room = 100 };
 
-	begin();
+	open_session();
 	CHECK_EQ(submit_and_take(&head, NULL, 0), 0);
 	CHECK_EQ(call.out_room, 0);
 	CHECK_EQ(session.slots[call.slot].out_room, 0);
@@ -347,7 +372,7 @@ TEST(only_methods_that_are_allowed_are_run)
 {
 	struct wire_head head = { .pool = 1 };
 
-	begin();
+	open_session();
 	CHECK_EQ(session_add_pool(&session, &pool_a, 1ull << 63 | 4), 1);
 	head.method = 2;
 	CHECK_EQ(submit_and_take(&head, NULL, 0), 0);
@@ -360,15 +385,59 @@ TEST(only_methods_that_are_allowed_are_run)
 	end();
 }
 
-/* C23: what is judged is a copy, which the client cannot change. */
+/* C23: what is judged is a copy, which the client cannot change; and it is what is used. */
 TEST(c23_a_head_is_judged_by_its_copy)
 {
-	struct wire_head head = { .method = 3 };
+	struct wire_head head = { .pool = 1, .method = 3, .out_room = 16 };
+	void *pool;
 
-	begin();
+	open_session();
+	CHECK_EQ(session_add_pool(&session, &pool_a, UINT64_MAX), 1);
 	CHECK_EQ(submit_and_take(&head, NULL, 0), 0);
 	memset(request_ring_slot(&ring, call.slot), 0xff, SLOT);
 	CHECK_EQ(call.head.method, 3);
+	CHECK_EQ(session.slots[call.slot].out_room, 16);
+	CHECK(session_answer_place(&session, call.slot) ==
+	      request_ring_slot(&ring, call.slot));
+	CHECK_EQ(session_close_pool(&session, 1, &pool), 0);
+	CHECK(session_answer(&session, call.slot, 0, 16) == &pool_a);
+	end();
+}
+
+/* C23: a head that is read a second time is another one by then. */
+TEST(c23_a_head_is_read_once)
+{
+	struct wire_head head = {
+		.pool = 1, .method = 3, .group = 7, .io_size = 9, .out_room = 16
+	};
+
+	open_session();
+	CHECK_EQ(session_add_pool(&session, &pool_a, UINT64_MAX), 1);
+	is_changing = true;
+	CHECK_EQ(submit_and_take(&head, "question", 8), 0);
+	is_changing = false;
+	CHECK_EQ(memcmp(&call.head, &head, sizeof(head)), 0);
+	CHECK(call.pool == &pool_a);
+	CHECK_EQ(call.out_room, 16);
+	CHECK_EQ(call.in_size, 8);
+	CHECK_EQ(memcmp(call.in, "question", 8), 0);
+	end();
+}
+
+/* C23: the same of the place in a segment, which is in the slot, too. */
+TEST(c23_a_head_of_a_bulk_request_is_read_once_with_its_place)
+{
+	static char memory[4096];
+
+	open_session();
+	session_set_segment(&session, 1, memory, sizeof(memory));
+	is_changing = true;
+	CHECK_EQ(bulk(1, 10, 20), 0);
+	is_changing = false;
+	CHECK(call.in == memory);
+	CHECK_EQ(call.in_size, 10);
+	CHECK_EQ(call.out_room, 20);
+	CHECK_EQ(call.segment, 1);
 	end();
 }
 
@@ -376,7 +445,7 @@ TEST(c23_a_head_is_judged_by_its_copy)
 
 TEST(more_requests_than_slots_are_nonsense)
 {
-	begin();
+	open_session();
 	(void)!count_word_add(&ring.memory->submitted, DEPTH + 1);
 	CHECK_EQ(session_take(&session, slots, DEPTH), -EPROTO);
 	CHECK(session.reason);
@@ -388,7 +457,7 @@ TEST(a_slot_that_is_in_use_is_nonsense)
 {
 	struct wire_head head = { .method = 0 };
 
-	begin();
+	open_session();
 	put(&head, NULL, 0);
 	put(&head, NULL, 0);
 	request_ring_submissions(&ring)[1].slot =
@@ -409,7 +478,7 @@ TEST(an_id_that_was_there_is_nonsense)
 {
 	struct wire_head head = { .method = 0 };
 
-	begin();
+	open_session();
 	put(&head, NULL, 0);
 	put(&head, NULL, 0);
 	request_ring_submissions(&ring)[1].id =
@@ -425,7 +494,7 @@ TEST(a_changed_count_of_answers_is_nonsense)
 {
 	struct wire_head head = { .method = 0 };
 
-	begin();
+	open_session();
 	CHECK_EQ(submit_and_take(&head, NULL, 0), 0);
 	(void)!count_word_add(&ring.memory->completed, 1);
 	CHECK(!session_answer(&session, call.slot, 0, 0));
@@ -440,7 +509,7 @@ TEST(pools_have_numbers_of_this_session)
 {
 	void *pool;
 
-	begin();
+	open_session();
 	CHECK_EQ(session_add_pool(&session, &pool_a, 1), 1);
 	CHECK_EQ(session_add_pool(&session, &pool_b, 1), 2);
 	CHECK_EQ(session_close_pool(&session, 1, &pool), 0);
@@ -459,7 +528,7 @@ TEST(a_pool_is_closed_after_its_last_request)
 	uint32_t first;
 	void *pool;
 
-	begin();
+	open_session();
 	CHECK_EQ(session_add_pool(&session, &pool_a, 1), 1);
 	CHECK_EQ(submit_and_take(&head, NULL, 0), 0);
 	first = call.slot;
@@ -477,7 +546,7 @@ TEST(a_pool_that_is_being_closed_takes_no_request)
 	struct wire_head head = { .pool = 1 };
 	void *pool;
 
-	begin();
+	open_session();
 	CHECK_EQ(session_add_pool(&session, &pool_a, 1), 1);
 	CHECK_EQ(submit_and_take(&head, NULL, 0), 0);
 	CHECK_EQ(session_close_pool(&session, 1, &pool), 0);
@@ -487,7 +556,7 @@ TEST(a_pool_that_is_being_closed_takes_no_request)
 
 TEST(there_are_so_many_pools)
 {
-	begin();
+	open_session();
 	for (int i = 1; i <= SESSION_POOLS_MAX; i++)
 		CHECK_EQ(session_add_pool(&session, &pool_a, 1), i);
 	CHECK_EQ(session_add_pool(&session, &pool_a, 1), -EMFILE);
@@ -496,20 +565,12 @@ TEST(there_are_so_many_pools)
 
 /* ---- segments --------------------------------------------------------------------------- */
 
-static int bulk(uint32_t segment, uint32_t in_size, uint32_t out_room)
-{
-	struct wire_head head = { .flags = WIRE_BULK, .out_room = out_room };
-	struct wire_bulk where = { .segment = segment, .in_size = in_size };
-
-	return submit_and_take(&head, &where, sizeof(where));
-}
-
 /* C38: a number or a range that is not the client's. */
 TEST(c38_only_a_segment_of_the_client_is_used_and_no_byte_beside_it)
 {
 	static char memory[4096];
 
-	begin();
+	open_session();
 	CHECK_EQ(bulk(1, 10, 10), -EFAULT);
 	CHECK_EQ(session_reserve_segment(&session, sizeof(memory)), 1);
 	session_set_segment(&session, 1, memory, sizeof(memory));
@@ -529,7 +590,7 @@ TEST(c38_a_bulk_request_without_its_place_is_refused)
 {
 	struct wire_head head = { .flags = WIRE_BULK };
 
-	begin();
+	open_session();
 	CHECK_EQ(submit_and_take(&head, "short", 5), -EBADMSG);
 	end();
 }
@@ -540,7 +601,7 @@ TEST(c39_a_segment_serves_one_request_at_a_time)
 	struct session_segment out;
 	uint32_t slot;
 
-	begin();
+	open_session();
 	session_set_segment(&session, 1, memory, sizeof(memory));
 	CHECK_EQ(bulk(1, 10, 10), 0);
 	slot = call.slot;
@@ -559,7 +620,7 @@ TEST(c39_segments_are_limited_in_number_and_bytes)
 {
 	static char memory;
 
-	begin();
+	open_session();
 	CHECK_EQ(session_reserve_segment(&session, 0), -EINVAL);
 	CHECK_EQ(session_reserve_segment(&session, UINT64_MAX), -EINVAL);
 	CHECK_EQ(session_reserve_segment(&session, (1 << 20) + 1), -EDQUOT);
@@ -580,11 +641,11 @@ TEST(a_request_is_found_by_its_id_while_it_is_in_flight)
 	struct wire_head head = { .method = 0 };
 	uint64_t id;
 
-	begin();
+	open_session();
 	id = put(&head, NULL, 0);
 	publish();
 	CHECK_EQ(session_find(&session, id), SESSION_NO_SLOT);
-	CHECK_EQ(take_one(), 0);
+	CHECK_EQ(take_single(), 0);
 	CHECK_EQ(session_find(&session, id), call.slot);
 	CHECK_EQ(session_find(&session, id + 1), SESSION_NO_SLOT);
 	CHECK_EQ(session_find(&session, 0), SESSION_NO_SLOT);
@@ -599,7 +660,7 @@ TEST(rc14_a_session_that_stops_takes_nothing_and_answers)
 	struct request_retreat retreat;
 	struct request_remnant remnant;
 
-	begin();
+	open_session();
 	CHECK_EQ(submit_and_take(&head, NULL, 0), 0);
 	put(&head, NULL, 0);
 	publish();

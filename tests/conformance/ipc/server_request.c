@@ -252,20 +252,49 @@ static int read_twice(void *self, struct sley_request *request)
 	return memcmp(first, in, sizeof(first)) ? -EIO : 0;
 }
 
-static const struct sley_method careful_methods[] = {
-	{ .name = "read twice", .run = read_twice },
+static _Atomic(const struct request_ring *) spoilt;
+
+/* The client changes all heads while the daemon runs its requests. */
+static int change_heads(void *self, struct sley_request *request)
+{
+	const struct request_ring *ring = atomic_load(&spoilt);
+
+	(void)self;
+	(void)request;
+	for (uint32_t i = 0; i < ring->depth; i++)
+		memset(request_ring_slot(ring, i), 0xff,
+		       sizeof(struct wire_head));
+	atomic_store(&spoilt, NULL);
+	return 0;
+}
+
+static int seven(void *self, struct sley_request *request)
+{
+	(void)self;
+	(void)request;
+	return 7;
+}
+
+enum { READ_TWICE, CHANGE_HEADS, SEVEN, NR_CAREFUL };
+
+static const struct sley_method careful_methods[NR_CAREFUL] = {
+	[READ_TWICE] = { .name = "read twice", .run = read_twice },
+	[CHANGE_HEADS] = { .name = "change heads",
+			   .run = change_heads,
+			   .flags = SLEY_METHOD_SHORT },
+	[SEVEN] = { .name = "seven", .run = seven },
 };
 
 static const struct sley_module careful = {
 	SLEY_MODULE_HEAD("careful"),
 	.methods = careful_methods,
-	.nr_methods = 1,
+	.nr_methods = NR_CAREFUL,
 };
 
 TEST_WORKERS(c23_a_method_reads_a_copy_that_the_client_cannot_change)
 {
 	struct visit v = visit("none");
-	struct wire_head head = { .method = 0 };
+	struct wire_head head = { .method = READ_TWICE };
 	char in[64] = "not to be changed";
 	struct reply reply;
 
@@ -280,6 +309,30 @@ TEST_WORKERS(c23_a_method_reads_a_copy_that_the_client_cannot_change)
 	sley_event_set(&changed);
 	reply = peer_collect(&v.peer);
 	CHECK_EQ(reply.code, 0);
+	end_visit(&v);
+}
+
+/* The first request of the batch is run in the taker, before the others are submitted. */
+TEST_WORKERS(c23_a_method_is_chosen_by_the_copy_of_a_head)
+{
+	struct visit v = visit("none");
+	struct wire_head head = { .method = CHANGE_HEADS };
+	uint64_t first;
+
+	CHECK_EQ(sley_router_add(v.s.r.router, &careful), 0);
+	CHECK_EQ(peer_open(&v.peer, "careful", "careful", &head.pool), 0);
+	first = peer_put(&v.peer, &head, NULL, 0);
+	head.method = SEVEN;
+	for (int i = 0; i < 3; i++)
+		peer_put(&v.peer, &head, NULL, 0);
+	atomic_store(&spoilt, &v.peer.ring);
+	peer_publish(&v.peer);
+	for (int i = 0; i < 4; i++) {
+		struct reply reply = peer_collect(&v.peer);
+
+		CHECK_EQ(reply.code, reply.id == first ? 0 : 7);
+	}
+	CHECK(!atomic_load(&spoilt));
 	end_visit(&v);
 }
 
