@@ -227,7 +227,9 @@ static inline must_check bool ring_set_arm(struct ring_set *set)
 
 /*
  * The next active ring with news, in turn; NULL: there is none.  Each ring has its turn
- * before a ring has a second one.
+ * before a ring has a second one, unless a ring leaves.  Then the last ring is moved, perhaps
+ * to a place that has had its turn in this round.  Each move of a ring is to a lower place, so
+ * rings that come and go cannot keep it from its turn.
  */
 static inline struct ring_member *ring_set_next(struct ring_set *set)
 {

@@ -401,6 +401,124 @@ TEST(c36_short_requests_of_a_batch_run_inline)
 	end_visit(&v);
 }
 
+/* ---- C36: turns ---------------------------------------------------------------------- */
+
+#define TURN 32     /* requests of a client, before others have their turn */
+#define ENOUGH 1000 /* requests of each client                             */
+#define TOO_MANY 300000
+
+/* A client whose ring is never empty: its method, in the taker, puts the next request. */
+struct rival {
+	struct peer peer;
+	struct wire_head head;
+	int nr_put, nr_got, nr_run;
+	int streak; /* requests since another client had its turn */
+};
+
+static struct rival rivals[2];
+static struct gate rivals_gate; /* until both rings are full */
+static atomic_bool rivals_done;
+static int longest_streak;
+
+static void rival_put(struct rival *rival)
+{
+	const struct rival *own = rival;
+
+	peer_put(&rival->peer, &rival->head, &own, sizeof(own));
+	rival->nr_put++;
+}
+
+/* A client that has not run a request may still have to be heard: it has no turn yet. */
+static void count_run(struct rival *own, struct rival *other)
+{
+	own->nr_run++;
+	other->streak = 0;
+	if (other->nr_run && ++own->streak > longest_streak)
+		longest_streak = own->streak;
+}
+
+static void put_another(struct rival *own)
+{
+	struct reply reply;
+
+	if (!peer_has_answer(&own->peer, &reply))
+		return; /* these are of the same turn */
+	own->nr_got++;
+	rival_put(own);
+	peer_publish(&own->peer);
+}
+
+static int compete(void *self, struct sley_request *request)
+{
+	size_t size;
+	struct rival *const *in = sley_request_in(request, &size);
+	struct rival *own = *in, *other = &rivals[own == rivals];
+
+	(void)self;
+	gate_hold(&rivals_gate);
+	if (atomic_load(&rivals_done))
+		return 0;
+	count_run(own, other);
+	put_another(own);
+	if (own->nr_run >= TOO_MANY ||
+	    (own->nr_run >= ENOUGH && other->nr_run >= ENOUGH))
+		atomic_store(&rivals_done, true);
+	return 0;
+}
+
+static const struct sley_method rival_methods[] = {
+	{ .name = "compete", .run = compete, .flags = SLEY_METHOD_SHORT },
+};
+
+static const struct sley_module rival_module = {
+	SLEY_MODULE_HEAD("rival"),
+	.methods = rival_methods,
+	.nr_methods = 1,
+};
+
+static void rival_begin(struct rival *rival, const char *path)
+{
+	peer_join(&rival->peer, path);
+	CHECK_EQ(peer_open(&rival->peer, "rivals", "rival", &rival->head.pool),
+		 0);
+}
+
+static void rival_fill(struct rival *rival)
+{
+	for (uint32_t i = 0; i < rival->peer.ring.depth; i++)
+		rival_put(rival);
+	peer_publish(&rival->peer);
+}
+
+static void rival_end(struct rival *rival)
+{
+	while (rival->nr_got < rival->nr_put) {
+		CHECK_EQ(peer_collect(&rival->peer).code, 0);
+		rival->nr_got++;
+	}
+	peer_leave(&rival->peer);
+}
+
+/* With a single worker there is a single ingress, which has the rings of both clients. */
+TEST(c36_clients_that_keep_their_rings_full_have_their_turns)
+{
+	struct serving s = serving_of(routing_of(1, "none"), NULL);
+
+	CHECK_EQ(sley_router_add(s.r.router, &rival_module), 0);
+	for (int i = 0; i < 2; i++)
+		rival_begin(&rivals[i], s.path);
+	for (int i = 0; i < 2; i++)
+		rival_fill(&rivals[i]);
+	gate_open(&rivals_gate);
+	EVENTUALLY(atomic_load(&rivals_done));
+	for (int i = 0; i < 2; i++)
+		CHECK_GE(rivals[i].nr_run, ENOUGH);
+	CHECK_LE(longest_streak, TURN);
+	for (int i = 0; i < 2; i++)
+		rival_end(&rivals[i]);
+	serving_stop(&s);
+}
+
 /* ---- C38, C39: segments -------------------------------------------------------------- */
 
 static struct reply bulk_call(struct visit *v, uint32_t segment,
