@@ -257,6 +257,9 @@ def main(about):
     parser.add_argument("--member", required=True)
     parser.add_argument("--modules", nargs=2, required=True)
     parser.add_argument("--unit", required=True)
+    # For programs that are compiled as users compile theirs.
+    parser.add_argument("--root", help="of the sources")
+    parser.add_argument("--library")
     # NAME=PROGRAM, of other versions.
     parser.add_argument("--others", nargs="*", default=[])
     # To look for leaks, a sanitizer makes system calls that the filter refuses.
