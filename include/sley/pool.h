@@ -32,6 +32,10 @@
  * of their query allows, until the container is opened again.  So its state can be
  * upgraded in place, or replaced.
  *
+ * All containers of a pool are plugged at once, by sley_pool_open(), and unplugged at once,
+ * by sley_pool_destroy().  Their number does not change meanwhile: a hash, a range and a
+ * broadcast depend on it, and so does the place where a module finds its state again.
+ *
  * Control calls (open, drain, upgrade, flush, destroy) run functions of a module on the
  * stack of their caller, and hold no lock meanwhile: a deadline or a cancel of the
  * caller's scope reaches the waits in create() and upgrade(), and other containers are not
