@@ -66,7 +66,7 @@ static int crash(void *self, struct sley_request *request)
 	abort();
 }
 
-/* IN: the path of a file, which is there once the method runs.  It never ends. */
+/* IN: the path of a file, which is there once the method runs.  The method never ends. */
 static int spin(void *self, struct sley_request *request)
 {
 	char path[256] = "";
@@ -106,7 +106,7 @@ static int version(void *self, struct sley_request *request)
 	return sley_request_answer(request, &digit, 1);
 }
 
-/* The priority at which it runs, as a text. */
+/* The priority at which the method runs, as a text. */
 static int priority(void *self, struct sley_request *request)
 {
 	struct sley_waker waker;

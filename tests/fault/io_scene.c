@@ -11,7 +11,7 @@
 uint64_t in_time(void)
 {
 	return sley_now() +
-	       (trial_may_give_up() ? 100 * SLEY_MSEC : 10 * SLEY_SEC);
+	       (trial_may_give_up() ? 400 * SLEY_MSEC : 10 * SLEY_SEC);
 }
 
 /* Another thread may have opened another file under the number of @before. */
