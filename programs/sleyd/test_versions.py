@@ -201,7 +201,7 @@ class Versions(Test):
                               (self.layout, "has the layout 1, the daemon "
                                             "knows 200")):
             process = self.start()
-            client = self.work("patience=300")
+            client = self.work("patience=2000")
             self.stop(process)
             process = self.start(program=program)
             out, err = client.communicate(timeout=LONG)
