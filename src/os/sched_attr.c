@@ -143,15 +143,20 @@ bool os_sched_has_slices(void)
 	return has;
 }
 
-/* On a thread of its own: where it cannot be undone, nobody has lost anything. */
+/*
+ * On a thread of its own: where it cannot be undone, nobody has lost anything.  One step, and
+ * not all: with the highest value the thread could wait for long on a busy machine.
+ */
 static void *try_nice(void *arg)
 {
 	struct os_sched before;
+	int from;
 
-	*(bool *)arg =
-		!os_sched_get(0, &before) && !os_sched_set_nice(0, NICE_MAX) &&
-		!os_sched_set_nice(0, before.nice < NICE_MAX ? before.nice
-							     : NICE_MAX - 1);
+	if (os_sched_get(0, &before))
+		return NULL;
+	from = before.nice < NICE_MAX ? before.nice + 1 : NICE_MAX;
+	*(bool *)arg = !os_sched_set_nice(0, from) &&
+		       !os_sched_set_nice(0, from - 1);
 	return NULL;
 }
 
