@@ -404,6 +404,25 @@ static bool may_ask_for(const struct ledger *ledger, uint32_t member,
 	return is_due(ledger, member, at);
 }
 
+/*
+ * @member wants a core for more urgent work than what runs on the core that it shall get.
+ * The kernel may run this work beside any less urgent work, so all of it counts.
+ */
+static void press(struct ledger *ledger, uint32_t member, bool slow)
+{
+	uint32_t level = ledger->member[member].level;
+
+	for (uint64_t left = ledger->live; left; left &= left - 1) {
+		uint64_t bit = left & -left;
+		uint32_t runs = ledger->member[bits_first(left)].runs;
+
+		if (runs <= level || runs == DOMAIN_LEVELS)
+			continue;
+		ledger->pressed |= bit;
+		ledger->slow |= slow ? bit : 0;
+	}
+}
+
 static bool wish(struct ledger *ledger, uint32_t member)
 {
 	struct ledger_core *best = NULL;
@@ -417,6 +436,8 @@ static bool wish(struct ledger *ledger, uint32_t member)
 	}
 	if (!best)
 		return false;
+	if (ledger->member[best->member].runs > ledger->member[member].level)
+		press(ledger, member, false);
 	best->wish = (uint8_t)member;
 	best->nr_wishes++;
 	best->wished = ledger->tick;
@@ -454,9 +475,8 @@ static void keep_wish(struct ledger *ledger, struct ledger_core *at)
 		at->wish = DOMAIN_NOBODY;
 		return;
 	}
-	if (ledger->member[at->member].runs > to->level &&
-	    ticks_since(ledger, at->wished) > 1)
-		ledger->slow |= 1ull << at->member;
+	if (ledger->member[at->member].runs > to->level)
+		press(ledger, at->wish, ticks_since(ledger, at->wished) > 1);
 	served(ledger, at->wish);
 	ledger->member[at->member].nr_busy--;
 }
@@ -545,7 +565,7 @@ void ledger_tick(struct ledger *ledger, const struct ledger_sights *sights,
 		 bool between)
 {
 	ledger->tick += !between;
-	ledger->slow = 0;
+	ledger->pressed = ledger->slow = 0;
 	ledger->ejected = ledger_walk(ledger, sights);
 	let_go(ledger, sights);
 	tidy(ledger);

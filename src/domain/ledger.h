@@ -152,7 +152,8 @@ struct ledger {
 			     words are looked at once more, of each core          */
 	/* Results of a tick: */
 	uint64_t ejected; /* members whose .fault says why; they are not live now */
-	uint64_t slow; /* members that do not yield to more urgent work        */
+	uint64_t pressed; /* members that run less urgent work than a want      */
+	uint64_t slow; /* the same, of a want that stands for more than a tick */
 	struct ledger_core core[DOMAIN_CORES_MAX];
 	struct ledger_member member[DOMAIN_MEMBERS_MAX];
 };
