@@ -27,6 +27,15 @@ static bool is_lowered(const struct lowering *lowering, int tid)
 	return false;
 }
 
+static bool is_named(int tid, const int32_t *tids, uint32_t nr)
+{
+	uint32_t i = 0;
+
+	while (i < nr && tids[i] != tid)
+		i++;
+	return i < nr;
+}
+
 static void lower(struct lowering *lowering, int pid, int tid)
 {
 	struct os_sched before;
@@ -44,16 +53,6 @@ static void lower(struct lowering *lowering, int pid, int tid)
 		(struct lowered){ .tid = tid, .nice = before.nice };
 }
 
-uint32_t lowering_begin(struct lowering *lowering, int pid, const int32_t *tids,
-			uint32_t nr)
-{
-	for (uint32_t i = 0; i < nr && lowering->nr < LOWERING_THREADS; i++) {
-		if (tids[i] && !is_lowered(lowering, tids[i]))
-			lower(lowering, pid, tids[i]);
-	}
-	return lowering->nr;
-}
-
 static void restore(struct lowering *lowering, int pid,
 		    const struct lowered *thread)
 {
@@ -66,9 +65,32 @@ static void restore(struct lowering *lowering, int pid,
 		lowering->nr_kept++;
 }
 
+static void restore_others(struct lowering *lowering, int pid,
+			   const int32_t *tids, uint32_t nr)
+{
+	uint32_t nr_stay = 0;
+
+	for (uint32_t i = 0; i < lowering->nr; i++) {
+		if (is_named(lowering->of[i].tid, tids, nr))
+			lowering->of[nr_stay++] = lowering->of[i];
+		else
+			restore(lowering, pid, &lowering->of[i]);
+	}
+	lowering->nr = nr_stay;
+}
+
+uint32_t lowering_begin(struct lowering *lowering, int pid, const int32_t *tids,
+			uint32_t nr)
+{
+	restore_others(lowering, pid, tids, nr);
+	for (uint32_t i = 0; i < nr && lowering->nr < LOWERING_THREADS; i++) {
+		if (tids[i] && !is_lowered(lowering, tids[i]))
+			lower(lowering, pid, tids[i]);
+	}
+	return lowering->nr;
+}
+
 void lowering_end(struct lowering *lowering, int pid)
 {
-	for (uint32_t i = 0; i < lowering->nr; i++)
-		restore(lowering, pid, &lowering->of[i]);
-	lowering->nr = 0;
+	restore_others(lowering, pid, NULL, 0);
 }

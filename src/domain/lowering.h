@@ -5,20 +5,25 @@
  * A member that keeps a core for more than a tick although more urgent work wants the core
  * either runs a task that does not come to a pick, or does not play by the rules.  A host
  * that may restore a nice value (os_sched_may_restore_nice()) gives the workers of this
- * member 19, the lowest, until the member has yielded.  Then urgent work that overtakes gets the
- * CPU from them at once, even where the kernel has no slices.  A host that may not restore
- * does nothing at all: lowering would be for ever.
+ * member that run such a task 19, the lowest, until no more urgent work has wanted a core of the
+ * member for a while (domain/host_lower.c).  Then urgent work that overtakes gets the CPU from
+ * them at once, even where the kernel has no slices, and also if it takes more of the CPU than
+ * a fair share, for which slices alone do nothing.  Nice values count among the threads of one
+ * group of the kernel (a session, a cgroup): between groups nothing is won or lost.  A
+ * host that may not restore does nothing at all: lowering would be for ever.
  *
- * The workers are named by the member, in .tid of its page.  A member could name threads of
- * others.  So the host lowers a thread only if it belongs to the process that the kernel
- * names as the peer of the connection; /proc tells.  Threads of this process that are no
- * workers are this process's own loss.
+ * The workers are named by the member, in .tid of its page: those that are LONG
+ * (domain/slices.h).  A worker that is not named any more is restored on the next tick, for it
+ * may get urgent work.  A member could name threads of others.  So the host lowers a thread
+ * only if it belongs to the process that the kernel names as the peer of the connection; /proc
+ * tells.  A member that has named another thread is not lowered again: each look costs
+ * system calls.  Threads of this process that are no workers are this process's own loss.
  *
  * The nice value before is read from the kernel, and kept here.  A host that ends restores
  * first.  A host that dies in between leaves workers lowered: the member, which sees the end
- * of its host, restores its own workers if it may (slices_raise() of domain/slices.h), and
- * otherwise they stay at 19, and it says so in a line.  The next host takes the value that
- * it finds for the thread's own.
+ * of its host, finds itself in .lowered of the host's page.  It restores its own workers if it may
+ * (slices_raise() of domain/slices.h), and otherwise they stay at 19, and it says so in a line.
+ * The next host takes the value that it finds for the thread's own.
  *
  * Rejected: SCHED_IDLE in place of 19: a thread without privilege does not come back from
  * it, and a lock that the thread holds may never be released beside busy programs; a frozen
@@ -48,8 +53,9 @@ struct lowering {
 };
 
 /*
- * Lowers the @nr threads @tids of the process @pid, copied and not checked; threads that
- * are lowered already stay so.  How many are lowered now.  Only by a host that may restore.
+ * Lowers the @nr threads @tids of the process @pid, copied and not checked, where 0 is none;
+ * threads that are lowered already stay so, and others are restored.  How many are lowered
+ * now.  Only by a host that may restore.
  */
 uint32_t lowering_begin(struct lowering *lowering, int pid, const int32_t *tids,
 			uint32_t nr);

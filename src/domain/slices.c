@@ -195,24 +195,34 @@ bool slices_restore(struct slices *slices)
 	return done;
 }
 
-/* True: the worker keeps a nice value above the value before. */
-static bool stays_low(const struct slice *slice)
+int32_t slices_long(const struct slices *slices, uint32_t i)
+{
+	const struct slice *slice = &slices->of[i];
+
+	/* relaxed: a glance; the number is constant once it is known. */
+	return load_relaxed(&slice->state) == SLICE_LONG
+		       ? load_relaxed(&slice->tid)
+		       : 0;
+}
+
+/* True: the worker keeps the value @nice.  Another one is not the host's. */
+static bool stays_low(const struct slice *slice, int nice)
 {
 	/* relaxed: constant once it is known. */
 	int tid = load_relaxed(&slice->tid);
 	struct os_sched now;
 
-	return slice->known && !os_sched_get(tid, &now) &&
+	return slice->known && !os_sched_get(tid, &now) && now.nice == nice &&
 	       now.nice > slice->before.nice &&
 	       os_sched_set_nice(tid, slice->before.nice);
 }
 
-uint32_t slices_raise(struct slices *slices)
+uint32_t slices_raise(struct slices *slices, int nice)
 {
 	uint32_t nr = 0;
 
 	for (uint32_t i = 0; i < slices->nr; i++)
-		nr += stays_low(&slices->of[i]);
+		nr += stays_low(&slices->of[i], nice);
 	return nr;
 }
 

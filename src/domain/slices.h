@@ -45,8 +45,8 @@
  * Threads and programs that a task of a LONG worker starts inherit its policy and slice;
  * so a program that cares calls sley_domain_leave() first.
  *
- * The host may lower a process as well (domain/lowering.h).  A member that loses its host
- * has slices_raise() undo that, where it may.
+ * The host may lower LONG workers as well (domain/lowering.h); the tick shows their numbers
+ * in the page.  A member that loses its host has slices_raise() undo that, where it may.
  *
  * Edges:
  *
@@ -172,11 +172,14 @@ void slices_see(struct slices *slices, uint32_t i, bool busy);
  */
 bool slices_restore(struct slices *slices);
 
+/* The number of worker @i, if it is LONG: the host may lower it.  Else 0. */
+int32_t slices_long(const struct slices *slices, uint32_t i);
+
 /*
- * The host is gone.  Workers that it has lowered get their nice value back, where this
- * process may; the result is how many keep the lower one.
+ * The host is gone, and has lowered workers to @nice.  They get their nice value back, where
+ * this process may; the result is how many keep the lower one.
  */
-uint32_t slices_raise(struct slices *slices);
+uint32_t slices_raise(struct slices *slices, int nice);
 
 /* Workers that the kernel, or a filter, did not let change. */
 uint32_t slices_nr_refused(const struct slices *slices);

@@ -129,6 +129,22 @@ TEST(a_member_cannot_have_threads_of_others_lowered)
 	end_member(member);
 }
 
+TEST(a_thread_that_is_not_named_any_more_is_restored)
+{
+	struct member *member = start_member(false);
+	struct lowering lowering = { 0 };
+	int32_t tids[NR] = { 0, member->tid[1] };
+
+	CHECK_EQ(lowering_begin(&lowering, member->pid, member->tid, NR), NR);
+	CHECK_EQ(lowering_begin(&lowering, member->pid, tids, NR), 1);
+	CHECK_EQ(nice_of(member->tid[0]), NICE);
+	CHECK_EQ(nice_of(member->tid[1]), LOWERING_NICE);
+	CHECK_EQ(nice_of(member->tid[2]), NICE);
+	lowering_end(&lowering, member->pid);
+	check_all(member, NICE);
+	end_member(member);
+}
+
 TEST(a_value_that_changed_meanwhile_is_left)
 {
 	struct member *member = start_member(false);

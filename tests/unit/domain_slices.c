@@ -287,6 +287,36 @@ TEST(a_worker_of_another_class_is_left_alone)
 	end(&crew);
 }
 
+TEST(a_value_that_is_not_the_hosts_stays)
+{
+	struct crew crew;
+
+	begin(&crew);
+	tell(&crew, 0, MEET);
+	see(&crew, true, 2);
+	CHECK_EQ(os_sched_set_nice(crew.of[0].tid, 18), 0);
+	CHECK_EQ(slices_raise(&crew.slices, 19), 0);
+	CHECK_EQ(of(&crew, 0).nice, 18);
+	end(&crew);
+}
+
+TEST(a_worker_is_named_while_it_is_long)
+{
+	struct crew crew;
+
+	begin(&crew);
+	CHECK_EQ(slices_long(&crew.slices, 0), 0);
+	tell(&crew, 0, MEET);
+	see(&crew, true, 1);
+	CHECK_EQ(slices_long(&crew.slices, 0), 0);
+	see(&crew, true, 1);
+	CHECK_EQ(slices_long(&crew.slices, 0), crew.of[0].tid);
+	CHECK_EQ(slices_long(&crew.slices, 1), 0);
+	tell(&crew, 0, SHORTEN);
+	CHECK_EQ(slices_long(&crew.slices, 0), 0);
+	end(&crew);
+}
+
 TEST(a_worker_that_a_dead_host_has_lowered_is_raised_where_allowed)
 {
 	bool may = os_sched_may_restore_nice();
@@ -297,9 +327,9 @@ TEST(a_worker_that_a_dead_host_has_lowered_is_raised_where_allowed)
 	before = of(&crew, 0).nice;
 	tell(&crew, 0, MEET);
 	see(&crew, true, 2);
-	CHECK_EQ(slices_raise(&crew.slices), 0);
+	CHECK_EQ(slices_raise(&crew.slices, 19), 0);
 	CHECK_EQ(os_sched_set_nice(crew.of[0].tid, 19), 0);
-	CHECK_EQ(slices_raise(&crew.slices), may ? 0 : 1);
+	CHECK_EQ(slices_raise(&crew.slices, 19), may ? 0 : 1);
 	CHECK_EQ(of(&crew, 0).nice, may ? before : 19);
 	check_long(&crew, 0);
 	end(&crew);
