@@ -13,6 +13,9 @@
  * So a process that does other things is a bad host; a process that is a member as well
  * takes the host with it when it ends.
  *
+ * A process that may take a higher nice value back (CAP_SYS_NICE) hosts with more effect: the
+ * workers of a member that does not yield to more urgent work get 19 for a while.
+ *
  * fork().  A host stays with the process that created it.
  */
 #ifndef SLEY_DOMAIN_HOST_PUBLIC_H

@@ -117,7 +117,7 @@ static bool has_sessions_apart(void)
 	return read_number("/proc/sys/kernel/sched_autogroup_enabled") == 1;
 }
 
-/* No verdict: slices need no privilege, and do more. */
+/* Of a host with the rights of the caller.  No verdict: slices need no privilege. */
 void probe_lowering(struct finding *out)
 {
 	switch (ask_in_child(may_restore)) {

@@ -12,6 +12,7 @@
 #include "os/cpus.h"
 #include "os/eventfd.h"
 #include "os/map.h"
+#include "os/sched_attr.h"
 #include "os/shared_memory.h"
 #include "os/thread.h"
 
@@ -248,6 +249,7 @@ int sley_domain_host_create(struct sley_domain_host **out,
 	host->forks = os_fork_generation();
 	for (uint32_t i = 0; i < HOST_GUESTS; i++)
 		host->guest[i].socket = -1;
+	host->may_lower = os_sched_may_restore_nice();
 	err = complete(host) ?: begin(host);
 	if (err)
 		free_host(host);

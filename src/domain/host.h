@@ -27,6 +27,8 @@
  * away, and may come again.  The kernel tells the user of a guest, and the end of the
  * process.
  *
+ * A host that may restore nice values lowers members that do not yield (domain/lowering.h).
+ *
  * The end of a member is heard by a pidfd; where the kernel gives none, by the socket, which
  * a forked child of the member may hold open for longer.
  *
@@ -39,6 +41,7 @@
 
 #include "core/wait/waitq.h"
 #include "domain/broker.h"
+#include "domain/lowering.h"
 #include "domain/packet.h"
 #include "domain/place.h"
 #include "os/local_socket.h"
@@ -65,6 +68,9 @@ struct guest {
 	struct domain_person person;
 	bool has_lines; /* it knows what a line is                           */
 	int deaf; /* why it could not be told, below 0: it has to go         */
+	struct lowering lowering;
+	bool slow; /* it has not yielded to more urgent work                  */
+	uint32_t pressed; /* the last tick in which such work wanted a core    */
 };
 
 struct sley_domain_host {
@@ -89,6 +95,7 @@ struct sley_domain_host {
 	struct guest guest[HOST_GUESTS];
 	struct guest *member[DOMAIN_MEMBERS_MAX]; /* by seat                 */
 	struct broker broker;
+	bool may_lower; /* and restore                                       */
 	pthread_t thread;
 	struct sley_waitq running; /* a countdown: 1 while the thread runs   */
 };
@@ -133,6 +140,14 @@ struct ledger_terms host_terms(struct sley_domain_host *host,
 
 /* The same for all members.  The next tick goes by the answers. */
 void host_refresh(struct sley_domain_host *host);
+
+/* ---- members that do not yield: host_lower.c -------------------------------------------- */
+
+/* After a tick: lowers and restores. */
+void host_lower(struct sley_domain_host *host);
+
+/* @member, which may be lowered, is restored: more urgent work has gone, or the member goes. */
+void host_raise(struct sley_domain_host *host, struct guest *member);
 
 /* ---- the cores: host_tick.c ------------------------------------------------------------- */
 

@@ -106,6 +106,9 @@ static void refuse(struct sley_domain_host *host, int socket,
 void host_end_guest(struct sley_domain_host *host, struct guest *guest,
 		    int code, const char *reason)
 {
+	/* First: a member that hears of its end restores what is lowered still. */
+	if (guest->seat != HOST_NO_SEAT)
+		host_raise(host, guest);
 	if (reason)
 		refuse(host, guest->socket, &guest->peer, code, reason);
 	os_epoll_remove(host->epoll, guest->socket);

@@ -108,5 +108,6 @@ void host_tick(struct sley_domain_host *host, uint64_t now_ns)
 	ejected = broker_tick(&host->broker, between);
 	for (; ejected; ejected &= ejected - 1)
 		eject(host, (uint32_t)bits_first(ejected));
+	host_lower(host);
 	host_end_deaf(host);
 }

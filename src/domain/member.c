@@ -8,6 +8,7 @@
 #include "core/life/sley.h"
 #include "core/sched/runq.h"
 #include "core/sched/worker.h"
+#include "domain/lowering.h"
 #include "os/clock.h"
 #include "os/map.h"
 #include "os/shared_memory.h"
@@ -222,6 +223,21 @@ static void op_wait(void *arg, const uint32_t *word, uint32_t value,
 
 /* ---- the tick --------------------------------------------------------------------------- */
 
+/* Workers that the host may lower.  More than there is room for are not named. */
+static void name_long_workers(struct domain_member *member)
+{
+	uint32_t nr_workers = member->rt->nr_workers, nr = 0;
+
+	for (uint32_t i = 0; i < nr_workers && nr < DOMAIN_TIDS; i++) {
+		int32_t tid = slices_long(&member->slices, i);
+
+		if (tid)
+			member_tid_set(member->view.own, nr++, tid);
+	}
+	while (nr < DOMAIN_TIDS)
+		member_tid_set(member->view.own, nr++, 0);
+}
+
 static void show(struct domain_member *member)
 {
 	struct sley *rt = member->rt;
@@ -281,6 +297,7 @@ static void op_tick(void *arg, uint64_t now_ns)
 	take_left_over(member);
 	ask_workers(member);
 	arrange_slices(member);
+	name_long_workers(member);
 }
 
 static const struct lease_ops ops = {
@@ -442,6 +459,13 @@ void member_stop(struct domain_member *member)
 {
 	lease_switch_off(member->rt);
 	(void)slices_restore(&member->slices);
+}
+
+uint32_t member_raise(struct domain_member *member)
+{
+	if (!(host_lowered(member->host) >> member->view.self & 1))
+		return 0;
+	return slices_raise(&member->slices, LOWERING_NICE);
 }
 
 void member_end(struct domain_member *member)

@@ -54,6 +54,12 @@ must_check int member_begin(struct domain_member *member, struct sley *rt,
 /* The workers of the runtime need no cores any more.  No call is under way afterwards. */
 void member_stop(struct domain_member *member);
 
+/*
+ * After member_stop(), if the host is gone: workers that it has lowered get their nice value
+ * back.  How many do not, since this process may not.
+ */
+must_check uint32_t member_raise(struct domain_member *member);
+
 /* After member_stop(): the memory is given back. */
 void member_end(struct domain_member *member);
 

@@ -9,6 +9,7 @@
 #include "core/task/countdown.h"
 #include "core/trace/report.h"
 #include "domain/doorbell.h"
+#include "domain/lowering.h"
 #include "domain/member.h"
 #include "domain/talk.h"
 #include "os/clock.h"
@@ -328,14 +329,19 @@ static void add_figures(struct member_figures *sum,
 
 /*
  * The gate is open before anything else: no worker waits for the rest.  Lines end with the
- * membership, of which their wakers have the generation.
+ * membership, of which their wakers have the generation.  Returns how many workers stay as
+ * low as a host has made them that is gone.
  */
-static void end_member(struct membership *membership,
-		       enum sley_domain_state next)
+static uint32_t end_member(struct membership *membership,
+			   enum sley_domain_state next)
 {
 	struct member_figures figures;
+	uint32_t nr_low = 0;
 
 	member_stop(&membership->member);
+	/* A host that is there restores the workers itself. */
+	if (next == SLEY_DOMAIN_ALONE)
+		nr_low = member_raise(&membership->member);
 	doorbell_remove_all(&membership->bell);
 	spin_lock(&membership->lock);
 	member_read_figures(&membership->member, &figures);
@@ -344,6 +350,24 @@ static void end_member(struct membership *membership,
 	spin_unlock(&membership->lock);
 	os_seqpacket_hang_up(membership->socket);
 	member_end(&membership->member);
+	return nr_low;
+}
+
+static void report_end(struct membership *membership, int err, uint32_t nr_low)
+{
+	report(membership->rt,
+	       "the host of the domain '%s' is gone (%s): the program goes on "
+	       "alone, and looks for the next",
+	       membership->place.name,
+	       err == -ECONNREFUSED ? "it has ended"
+	       : err == -ETIMEDOUT  ? "it hangs"
+				    : sley_strerror(err));
+	if (nr_low)
+		report(membership->rt,
+		       "the host of the domain '%s' has lowered %u workers: "
+		       "they keep the nice value %d, since this program may "
+		       "not restore it",
+		       membership->place.name, nr_low, LOWERING_NICE);
 }
 
 /* ---- the next host -------------------------------------------------------------------- */
@@ -384,22 +408,17 @@ static void stay(struct membership *membership)
 {
 	for (;;) {
 		int err = attend(membership);
+		uint32_t nr_low;
 
 		if (err == -ECANCELED)
 			break;
-		end_member(membership, SLEY_DOMAIN_ALONE);
-		report(membership->rt,
-		       "the host of the domain '%s' is gone (%s): the program "
-		       "goes on alone, and looks for the next",
-		       membership->place.name,
-		       err == -ECONNREFUSED ? "it has ended"
-		       : err == -ETIMEDOUT  ? "it hangs"
-					    : sley_strerror(err));
+		nr_low = end_member(membership, SLEY_DOMAIN_ALONE);
+		report_end(membership, err, nr_low);
 		if (!find_next_host(membership))
 			return;
 		set_state(membership, SLEY_DOMAIN_IN);
 	}
-	end_member(membership, SLEY_DOMAIN_OUT);
+	(void)end_member(membership, SLEY_DOMAIN_OUT);
 }
 
 static void *attendant(void *arg)

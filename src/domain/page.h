@@ -81,6 +81,7 @@
 #define DOMAIN_MEMBERS_MAX 64u
 #define DOMAIN_CORES_MAX 256u
 #define DOMAIN_LEVELS 64u /* NR_LEVELS of core/; 0 is the most urgent */
+#define DOMAIN_TIDS 64u   /* threads that a member names                */
 
 /* In place of the index of a member. */
 #define DOMAIN_HOST 254u
@@ -215,7 +216,9 @@ struct member_page {
 	uint32_t bell;
 	/* A word for each member, on which it sleeps: changes with each give to it. */
 	cache_aligned uint32_t gives[DOMAIN_MEMBERS_MAX];
-	uint8_t free[1472];
+	/* The kernel's numbers of workers that run ordinary work for long; 0: none. */
+	cache_aligned int32_t tid[DOMAIN_TIDS];
+	uint8_t free[1216];
 	cache_aligned uint64_t core[DOMAIN_CORES_MAX];
 };
 
@@ -230,7 +233,8 @@ struct host_page {
 	cache_aligned uint64_t live; /* bits: indices of members */
 	uint64_t disputed; /* bits: members that contradict each other */
 	uint64_t doubted;  /* bits: members that somebody may have fooled */
-	uint8_t free[104];
+	uint64_t lowered;  /* bits: members with threads of LOWERING_NICE */
+	uint8_t free[96];
 	/* Of each member: the most urgent level that counts.  Constant as a rule. */
 	uint8_t highest[DOMAIN_MEMBERS_MAX];
 	uint64_t member[DOMAIN_MEMBERS_MAX]; /* their generations; 0: none */
@@ -254,6 +258,7 @@ _Static_assert(offsetof(struct member_page, figures) == 192, "as above");
 _Static_assert(offsetof(struct member_page, asks) == 256, "as above");
 _Static_assert(offsetof(struct member_page, bell) == 260, "as above");
 _Static_assert(offsetof(struct member_page, gives) == 320, "as above");
+_Static_assert(offsetof(struct member_page, tid) == 576, "as above");
 _Static_assert(offsetof(struct member_page, core) == 2048, "as above");
 _Static_assert(sizeof(struct host_page) == DOMAIN_PAGE_SIZE, "as above");
 _Static_assert(offsetof(struct host_page, version) == 8, "as above");
@@ -264,6 +269,7 @@ _Static_assert(offsetof(struct host_page, beat) == 32, "as above");
 _Static_assert(offsetof(struct host_page, live) == 64, "as above");
 _Static_assert(offsetof(struct host_page, disputed) == 72, "as above");
 _Static_assert(offsetof(struct host_page, doubted) == 80, "as above");
+_Static_assert(offsetof(struct host_page, lowered) == 88, "as above");
 _Static_assert(offsetof(struct host_page, highest) == 192, "as above");
 _Static_assert(offsetof(struct host_page, member) == 256, "as above");
 _Static_assert(offsetof(struct host_page, gives) == 768, "as above");
@@ -373,6 +379,19 @@ static inline uint64_t host_doubted(const struct host_page foreign *page)
 	return load_relaxed(&page->doubted);
 }
 
+static inline uint64_t host_lowered(const struct host_page foreign *page)
+{
+	/* relaxed: a member reads it when the host is gone. */
+	return load_relaxed(&page->lowered);
+}
+
+static inline int32_t member_tid(const struct member_page foreign *page,
+				 uint32_t i)
+{
+	/* relaxed: a hint, which the kernel is asked about. */
+	return load_relaxed(&page->tid[i]);
+}
+
 static inline uint32_t member_beats(const struct member_page foreign *page)
 {
 	/* relaxed: a hint. */
@@ -474,6 +493,13 @@ static inline void member_show_figures(struct member_page *page,
 		store_relaxed(&to[i], from[i]);
 }
 
+static inline void member_tid_set(struct member_page *page, uint32_t i,
+				  int32_t tid)
+{
+	/* relaxed: as above. */
+	store_relaxed(&page->tid[i], tid);
+}
+
 static inline void member_generation_set(struct member_page *page,
 					 uint64_t generation)
 {
@@ -528,6 +554,13 @@ static inline void host_disputed_set(struct host_page *page, uint64_t disputed,
 	/* relaxed: the next core word has the edge. */
 	store_relaxed(&page->disputed, disputed);
 	store_relaxed(&page->doubted, doubted);
+}
+
+/* Before their threads are lowered, and after they are restored. */
+static inline void host_lowered_set(struct host_page *page, uint64_t members)
+{
+	/* relaxed: system calls are in between. */
+	store_relaxed(&page->lowered, members);
 }
 
 /* Before the member is welcome; later as a hint. */

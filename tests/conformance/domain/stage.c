@@ -120,9 +120,9 @@ void actors_have_workers(int workers)
 	actor_workers = workers;
 }
 
-static void ignore_line(void *self, const char *line)
+static void hear_line(void *self, const char *line)
 {
-	(void)self;
+	stage_report(self, line);
 	if (getenv("STAGE_SAYS"))
 		fprintf(stderr, "%d: %s\n", getpid(), line);
 }
@@ -132,7 +132,7 @@ static int actor_join(void)
 	if (!actor_rt) {
 		int err = sley_create(&actor_rt,
 				      SLEY_CONFIG(.workers = actor_workers,
-						  .report = ignore_line));
+						  .report = hear_line));
 
 		if (err)
 			return err;
@@ -164,7 +164,7 @@ static int act(char what)
 	case ACTOR_HOST:
 		return sley_domain_host_create(
 			&host, SLEY_DOMAIN_HOST_OPTIONS(.name = path,
-							.report = ignore_line));
+							.report = hear_line));
 	case ACTOR_JOIN:
 		return actor_join();
 	case ACTOR_LEAVE:

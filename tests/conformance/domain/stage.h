@@ -30,7 +30,7 @@ struct sley_domain_host *host_start(void);
 struct sley_domain_host *
 host_start_with(struct sley_domain_host_options options);
 
-/* The last line of a host, or of a runtime that says_to_stage(). */
+/* The last line of a host or an actor in this process, or of another stage_report(). */
 const char *stage_line(void);
 void stage_report(void *self, const char *line);
 
