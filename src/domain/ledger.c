@@ -130,6 +130,7 @@ static void see(struct ledger *ledger, struct ledger_member *member,
 	if (!member->nr_want)
 		member->waiting = ledger->tick;
 	member->level = level_of(ledger, member, level);
+	member->is_urgent = level < DOMAIN_LEVEL_DEFAULT;
 	if (member->stopped)
 		member->nr_want = 0;
 	if (ledger->tick % DISPUTE_TICKS == 0) {
@@ -406,13 +407,15 @@ static bool may_ask_for(const struct ledger *ledger, uint32_t member,
 
 /*
  * @member wants a core for more urgent work than what runs on the core that it shall get.
- * The kernel may run this work beside any less urgent work, so all of it counts.
+ * The kernel may run this work beside any less urgent work, so all of it counts.  Work that
+ * may not overtake waits until a holder comes to a pick, which the kernel is not to hold up.
  */
 static void press(struct ledger *ledger, uint32_t member, bool slow)
 {
 	uint32_t level = ledger->member[member].level;
+	uint64_t left = ledger->member[member].is_urgent ? ledger->live : 0;
 
-	for (uint64_t left = ledger->live; left; left &= left - 1) {
+	for (; left; left &= left - 1) {
 		uint64_t bit = left & -left;
 		uint32_t runs = ledger->member[bits_first(left)].runs;
 

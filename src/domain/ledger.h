@@ -128,6 +128,7 @@ struct ledger_member {
 	bool stopped;
 	uint32_t runs; /* a level, or DOMAIN_LEVELS                           */
 	uint32_t level; /* of its want, with ageing and cap                    */
+	bool is_urgent; /* its want is for work that may overtake              */
 	uint32_t nr_want; /* cores that it wants, and that are not under way     */
 	bool wanted; /* it wanted cores in the last tick                    */
 	uint32_t waiting; /* the tick since which it has wanted a core           */
@@ -152,7 +153,7 @@ struct ledger {
 			     words are looked at once more, of each core          */
 	/* Results of a tick: */
 	uint64_t ejected; /* members whose .fault says why; they are not live now */
-	uint64_t pressed; /* members that run less urgent work than a want      */
+	uint64_t pressed; /* members that run less urgent work than an urgent want */
 	uint64_t slow; /* the same, of a want that stands for more than a tick */
 	struct ledger_core core[DOMAIN_CORES_MAX];
 	struct ledger_member member[DOMAIN_MEMBERS_MAX];

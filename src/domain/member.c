@@ -19,6 +19,9 @@
 /* Without os_futex_wait_many(): a core that is given is found so late. */
 #define LOOK_NS 500000u
 
+_Static_assert(DOMAIN_LEVEL_DEFAULT == LEVEL_DEFAULT,
+	       "the ledger has no core/");
+
 /* ---- the kernel's help: domain/slices.h --------------------------------------------------- */
 
 /* By a worker that has, or wants, a core. */

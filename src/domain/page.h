@@ -80,8 +80,9 @@
 
 #define DOMAIN_MEMBERS_MAX 64u
 #define DOMAIN_CORES_MAX 256u
-#define DOMAIN_LEVELS 64u /* NR_LEVELS of core/; 0 is the most urgent */
-#define DOMAIN_TIDS 64u   /* threads that a member names                */
+#define DOMAIN_LEVELS 64u        /* NR_LEVELS of core/; 0 is the most urgent */
+#define DOMAIN_LEVEL_DEFAULT 32u /* LEVEL_DEFAULT of core/ */
+#define DOMAIN_TIDS 64u /* threads that a member names                */
 
 /* In place of the index of a member. */
 #define DOMAIN_HOST 254u

@@ -166,59 +166,6 @@ TEST(a_less_urgent_want_gets_nothing)
 	}
 }
 
-TEST(a_holder_that_does_not_yield_is_named)
-{
-	crowd_of_two(1, 30, &options);
-	crowd_want(1, 1, 29);
-	CHECK_EQ(crowd_tick(), 0);
-	CHECK_EQ(crowd.broker.ledger.slow, 0);
-	CHECK_EQ(crowd.broker.ledger.pressed, 1);
-	CHECK_EQ(crowd_tick(), 0);
-	CHECK_EQ(crowd_tick(), 0);
-	CHECK_EQ(crowd.broker.ledger.slow, 1);
-	CHECK_EQ(crowd.broker.ledger.pressed, 1);
-	CHECK_EQ(crowd_obey(0), 1);
-	CHECK_EQ(crowd_tick(), 0);
-	CHECK_EQ(crowd.broker.ledger.slow, 0);
-	CHECK_EQ(crowd.broker.ledger.pressed, 0);
-}
-
-/* The kernel may run the urgent work beside any of them. */
-TEST(holders_of_less_urgent_work_are_named_with_it)
-{
-	crowd_of_two(2, 30, &options);
-	CHECK(cores_give(&crowd.view[0], 0, 1));
-	CHECK_EQ(crowd_take(1), 1);
-	crowd_run(1, 50);
-	crowd_admit(2, &usual);
-	CHECK_EQ(crowd_tick(), 0);
-	crowd_want(2, 1, 40);
-	for (uint32_t i = 0; i < 4; i++)
-		CHECK_EQ(crowd_tick(), 0);
-	CHECK_EQ(crowd.broker.ledger.slow, 2);
-	CHECK_EQ(crowd.broker.ledger.pressed, 2);
-	crowd_want(2, 1, 10);
-	for (uint32_t i = 0; i < 4; i++)
-		CHECK_EQ(crowd_tick(), 0);
-	CHECK_EQ(crowd.broker.ledger.slow, 3);
-	CHECK_EQ(crowd.broker.ledger.pressed, 3);
-}
-
-TEST(a_holder_that_an_equal_wants_a_core_of_is_not_pressed)
-{
-	bool wished = false;
-
-	crowd_of_two(1, 30, &options);
-	crowd_want(1, 1, 30);
-	for (uint32_t i = 0; i < 100; i++) {
-		CHECK_EQ(crowd_tick(), 0);
-		CHECK_EQ(crowd.broker.ledger.pressed, 0);
-		CHECK_EQ(crowd.broker.ledger.slow, 0);
-		wished = wished || crowd.broker.ledger.core[0].wish == 1;
-	}
-	CHECK(wished);
-}
-
 /* ---- rule 3 ------------------------------------------------------------------------------ */
 
 static void equals_share(uint32_t nr_cores, uint32_t nr)
