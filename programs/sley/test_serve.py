@@ -170,6 +170,9 @@ class Serve(unittest.TestCase):
             with server.connect() as busy, server.connect() as idle:
                 busy.sendall(b"GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
                 size = len(busy.recv(1000))
+                # One that was not accepted yet would be reset.
+                idle.sendall(b"HEAD /a.txt HTTP/1.1\r\nHost: a\r\n\r\n")
+                self.assertIn(b" 200 ", idle.recv(1000))
                 server.process.send_signal(number)
                 self.assertEqual(idle.recv(10), b"")
                 while data := busy.recv(1 << 20):
