@@ -23,7 +23,9 @@
  * ends an actor only makes its sley_receive() and its other waits return
  * -ECANCELED, now and from then on.  The actor ends when its function returns.
  * It ends with the reason of that call, whatever the function returns.  A step
- * process ends before its next step.
+ * process ends before its next step: no call, and no kill, ends a wait in the middle of a
+ * step.  Two steps that wait for room in each other's mailbox (SLEY_BLOCK) wait for ever.
+ * So let a step wait with a deadline, its own or that of a scope, if there can be a circle.
  */
 #ifndef SLEY_PROCESS_H
 #define SLEY_PROCESS_H

@@ -117,13 +117,17 @@ static enum sley_step step(void *self, struct sley_msg *const *msg, size_t nr,
 {
 	bool upgrades = one_in(40);
 	size_t taken = upgrades ? test_random(nr + 1) : nr;
+	struct sley_scope scope;
 
 	CHECK_EQ((*(uint64_t *)self)++, 1);
+	/* Two steps may wait for room in each other's mailbox, and a kill ends no step. */
+	sley_scope_open_until(&scope, sley_after(20 * SLEY_MSEC));
 	for (size_t i = 0; i < taken; i++)
 		look_at(msg[i]);
 	act();
 	if (one_in(16))
 		dawdle();
+	(void)!sley_scope_close(&scope);
 	CHECK_EQ(--*(uint64_t *)self, 1);
 	if (one_in(30))
 		return sley_out_done(out, one_in(2) ? 0 : -EIO);
