@@ -274,6 +274,8 @@ static struct ipc_record *begin_record(struct window *window,
 		window->serial--;
 		return NULL;
 	}
+	atomic_store(&page->clients[window->place].last,
+		     (uint32_t)task->serial);
 	atomic_store(&record->acked, 0);
 	atomic_store(&record->ended, 0);
 	atomic_store(&record->nr_run, 0);
@@ -428,7 +430,8 @@ static void be_client(void *arg)
 
 	connected = count_holdings();
 	window.place = scene->place;
-	window.serial = scene->epochs[scene->place] << 32;
+	window.serial = scene->epochs[scene->place] << 32 |
+			atomic_load(&page->clients[scene->place].last);
 	while (!atomic_load(&page->stop) || !is_empty(&window))
 		turn(&window);
 	/* Taken in order: what was forgotten has begun when this one ends. */

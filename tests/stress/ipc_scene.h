@@ -14,8 +14,9 @@
 #include <stdatomic.h>
 
 #define IPC_CLIENTS 4
-#define IPC_RECORDS 1024 /* of a client, used again and again          */
-#define IPC_WINDOW 16    /* requests under way, of a client            */
+/* Of a client, used again and again: what is forgotten may begin many requests later. */
+#define IPC_RECORDS 65536
+#define IPC_WINDOW 16 /* requests under way, of a client            */
 
 struct ipc_record {
 	atomic_ullong serial; /* 0: none; the client and its request      */
@@ -37,6 +38,8 @@ struct ipc_task {
 struct ipc_client {
 	struct ipc_record records[IPC_RECORDS];
 	atomic_ullong nr_acked, nr_ended, nr_unknown, nr_forgotten;
+	/* The last record that was taken: what a dead client forgot may run later. */
+	atomic_uint last;
 };
 
 #define IPC_SAMPLES 4096
