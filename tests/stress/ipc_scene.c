@@ -506,6 +506,12 @@ void ipc_measured_client(void *arg)
 
 /* ---- the stage ------------------------------------------------------------------------- */
 
+/*
+ * One worker may keep objects that the other one then has to get anew: a slab more for each
+ * worker and size, however many clients there were.
+ */
+#define SLABS_SPARE (2 * 2 * 4096u)
+
 void ipc_check_nothing_is_left(struct ipc_scene *scene)
 {
 	const struct ipc_page *now = scene->page;
@@ -518,8 +524,8 @@ void ipc_check_nothing_is_left(struct ipc_scene *scene)
 	CHECK_EVENTUALLY(atomic_load(&now->nr_maps) == scene->nr_maps);
 	/* Chaos gets memory for one task at a time. */
 	if (!test_is_chaotic())
-		CHECK_EVENTUALLY(atomic_load(&now->nr_bytes) ==
-				 scene->nr_bytes);
+		CHECK_EVENTUALLY(atomic_load(&now->nr_bytes) <=
+				 scene->nr_bytes + SLABS_SPARE);
 }
 
 void ipc_begin(struct ipc_scene *scene)
