@@ -125,8 +125,8 @@ void lease_return(struct worker *worker)
 /* ---- overtaking ------------------------------------------------------------------------ */
 
 /*
- * The next pick looks at the lease, as all picks of an overtaker: by then another worker may
- * have taken the urgent task, and then this one has a right to nothing.
+ * All picks of an overtaker look at the lease, and so shall the next one: by then another
+ * worker may have taken the urgent task, and the overtaker has a right to no other.
  */
 static enum lease_right overtake(struct worker *worker, unsigned int level)
 {
